@@ -1,0 +1,66 @@
+# Set up, test and run the project from a checkout. `make` lists the targets.
+
+PYTHON ?= python3
+VENV ?= .venv
+
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PIP := $(BIN)/python -m pip
+PYTEST := $(BIN)/python -m pytest
+# One install at a time, also when two makes run in the same checkout (where there is flock).
+LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
+
+.DEFAULT_GOAL := help
+.PHONY: help install demo test test-slow test-nojit test-boundscheck differential check bench clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
+
+install: ## make the virtual environment, with the versions of constraints.txt
+	@$(LOCK) $(MAKE) -s $(STAMP)
+
+# The venv's pip is upgraded first: dependency groups need pip 25.1, new machines have older ones.
+# Debian without python3-venv makes venvs only without pip; there the system's pip installs it.
+# No build isolation: the build then uses the pinned setuptools instead of the newest.
+$(STAMP): pyproject.toml constraints.txt
+	@echo "Installing into $(VENV): a few minutes the first time"
+	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { \
+	    $(PYTHON) -m venv --without-pip $(VENV) && \
+	    $(PYTHON) -m pip --python $(BIN)/python install -q -c constraints.txt pip; }
+	$(PIP) install -q -c constraints.txt --upgrade pip setuptools
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[train]' --group dev
+	touch $@
+
+demo: install ## train a learner, play it against the baselines, print and save the table
+	$(BIN)/python -m experiments.demo
+
+test: install ## all tests but the slow ones; rules also without JIT and with bounds checks
+	$(PYTEST) -n auto
+	$(MAKE) test-nojit
+	$(MAKE) test-boundscheck
+
+test-slow: install ## the slow tests
+	$(PYTEST) -n auto -m slow
+
+test-nojit: install ## the rules as plain Python
+	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto tests/rules
+
+# A cache of its own, because numba would run cached code that was compiled without the checks.
+test-boundscheck: install ## the rules with every array index checked
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR="$(CURDIR)/.cache/numba-boundscheck" \
+	    $(PYTEST) -n auto tests/rules tests/test_differential.py
+
+differential: install ## a million hands against the reference implementation
+	$(BIN)/python -m tests.differential --hands 1000000
+
+check: install ## lint, format, types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: install ## speed, as JSON
+	$(BIN)/python -m experiments.benchmark
+
+clean: ## remove caches and build products, but neither the environment nor runs/
+	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find . -path './$(VENV)' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

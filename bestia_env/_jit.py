@@ -1,0 +1,77 @@
+"""The one jit decorator of the project, and where its compiled code is kept."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numba
+import numpy as np
+
+F = TypeVar("F", bound=Callable)
+
+
+def jit(function: F) -> F:
+    """Compile `function` with numba, or leave it plain Python under `NUMBA_DISABLE_JIT=1`.
+
+    Compiled code is cached on disk in a folder named after a hash of all sources that it can
+    call, because numba by itself keeps running the old code when a callee in another file changes.
+    """
+    if numba.config.DISABLE_JIT:
+        # uint64 arithmetic wraps around in compiled code; numpy's scalars do so too, but warn.
+        return np.errstate(over="ignore")(function)  # type: ignore[return-value]
+    folder = _cache_folder(function.__module__.partition(".")[0])
+    if folder is None:
+        return numba.njit(function, error_model="numpy")
+    before = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(folder)
+    try:
+        return numba.njit(cache=True, error_model="numpy", forceinline=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+
+
+@functools.cache
+def _cache_folder(package: str) -> Path | None:
+    """The first writable place for the compiled code of a top-level package, or None."""
+    name = f"numba-{_source_hash(package)}"
+    for parent in _cache_parents(package):
+        folder = parent / name
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK | os.X_OK):
+            return folder
+    return None
+
+
+def _cache_parents(package: str) -> list[Path]:
+    if numba.config.CACHE_DIR:
+        return [Path(numba.config.CACHE_DIR)]
+    user = os.environ.get("USER", "") or str(getattr(os, "getuid", lambda: "user")())
+    return [
+        _root(package) / "__pycache__",
+        Path(tempfile.gettempdir()) / f"bestia_env-{user}",
+    ]
+
+
+def _root(package: str) -> Path:
+    file = getattr(sys.modules[package], "__file__", None)
+    return Path(file).resolve().parent if file else Path.cwd()
+
+
+def _source_hash(package: str) -> str:
+    """A hash of the sources of `package` and of this one, on which it builds."""
+    digest = hashlib.sha256(f"{sys.version} {numba.__version__} {np.__version__}".encode())
+    for root in sorted({_root(package), _root("bestia_env")}):
+        for path in sorted(root.rglob("*.py")):
+            digest.update(path.relative_to(root).as_posix().encode())
+            digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]

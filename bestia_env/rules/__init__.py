@@ -1,0 +1,1 @@
+"""The rules of the two games, without any reinforcement-learning library."""

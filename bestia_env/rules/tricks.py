@@ -1,0 +1,86 @@
+"""Tricks: who must follow, who is winning, and the record of cards played."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestia_env._jit import jit
+from bestia_env.bits import ONE, ZERO, bit
+from bestia_env.rules.table import NO_CARD, NOBODY
+
+
+@jit
+def suit_cards(suit, ranks):
+    """All cards of a suit."""
+    return ((ONE << np.uint64(ranks)) - ONE) << np.uint64(suit * ranks)
+
+
+@jit
+def follow(held, suit):
+    """The cards of the suit led, or any card when there is none (BEAST-24, BEAST-26)."""
+    return held & suit if held & suit else held
+
+
+@jit
+def beats(card, best, ranks, trump):
+    """Does `card` take the trick from `best`? (BEAST-27, BESTIA-27)."""
+    if card // ranks == best // ranks:
+        return card > best
+    return card // ranks == trump
+
+
+@jit
+def cards_that_beat(best, ranks, trump):
+    """All cards that take the trick from `best`."""
+    suit = best // ranks
+    higher = suit_cards(suit, ranks) & ~(bit(best) | (bit(best) - ONE))
+    return higher if suit == trump else higher | suit_cards(trump, ranks)
+
+
+@jit
+def show_void(s, seat, suit):
+    """The seat has shown to hold none of the suit; a revoke allowed shows nothing (B-13)."""
+    if not s.revoke_allowed:
+        s.voids[seat] |= np.uint8(1 << suit)
+
+
+@jit
+def lay_card(s, seat, card, ranks):
+    """Move the card from the hand to the trick."""
+    s.hands[seat] &= ~bit(card)
+    s.play_card[s.plays] = card
+    s.play_seat[s.plays] = seat
+    s.plays += 1
+    if s.led == NO_CARD:
+        s.led = card
+    if s.best == NO_CARD or beats(card, s.best, ranks, s.trump):
+        s.best = card
+        s.best_seat = seat
+
+
+@jit
+def gather_trick(s):
+    """The winner takes the trick; returns his seat. He leads the next (BEAST-28, BESTIA-28)."""
+    winner = s.best_seat
+    s.tricks[winner] += 1
+    s.trick += 1
+    s.led = s.best = NO_CARD
+    s.best_seat = NOBODY
+    if s.trick < s.trick_start.size:
+        s.trick_start[s.trick] = s.plays
+    return winner
+
+
+@jit
+def table_cards(s):
+    """How many cards lie in the current trick."""
+    return s.plays - s.trick_start[s.trick] if s.trick < s.trick_start.size else 0
+
+
+@jit
+def trick_cards(s):
+    """The cards of the current trick."""
+    cards = ZERO
+    for i in range(s.plays - table_cards(s), s.plays):
+        cards |= bit(s.play_card[i])
+    return cards

@@ -1,0 +1,1 @@
+"""Training, evaluation and benchmarks: `python -m experiments.NAME` from a checkout."""
