@@ -1,1 +1,1 @@
-"""Players of the two games and the arena they meet in; run from a checkout."""
+"""Policies, and the arena that compares them; run from a checkout."""

@@ -1,12 +1,11 @@
 """The verbs of the rulebooks, for a record of either game.
 
-`deal(s)`, `legal(s)`, `apply(s, action)` and the others call the rulebook to which the record `s`
-belongs; numba makes that choice while it compiles, so that it costs nothing.
+Each verb calls the rulebook to which the record `s` belongs. In compiled code that choice is made
+while compiling, from the record's type, and costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from types import ModuleType
 
 import numba
@@ -14,21 +13,38 @@ from numba.extending import overload
 
 from bestia_env.rules import beast, bestia
 
-_RULEBOOKS = {numba.from_dtype(rules.HAND): rules for rules in (beast, bestia)}
+_BY_DTYPE = {rules.HAND: rules for rules in (beast, bestia)}
+_BY_TYPE = {numba.from_dtype(rules.HAND): rules for rules in (beast, bestia)}
 
 
-def rulebook_of(s) -> ModuleType | None:
-    """The rules module of a state record, or of a record's numba type."""
-    if isinstance(s, numba.types.Type):
-        return _RULEBOOKS.get(s)
-    return _RULEBOOKS[numba.from_dtype(s.dtype)]
-
-
+def rulebook_of(s) -> ModuleType:
+    """The rules module of a state record, or of the numba type of one."""
+    return _BY_TYPE[s] if isinstance(s, numba.types.Type) else _BY_DTYPE[s.dtype]
 
 
 def deal(s):
-    """Stakes and deal of the first hand of a session, from its key."""
+    """Stakes and deal of a hand, from the session's key and the hand's number."""
     rulebook_of(s).deal(s)
+
+
+def deal_next(s):
+    """Pass the deal, and deal the next hand of the session."""
+    rulebook_of(s).deal_next(s)
+
+
+def open_pot(s, pot):
+    """Set the pot carried into the first hand of a session, 0 for none."""
+    rulebook_of(s).open_pot(s, pot)
+
+
+def legal(s):
+    """The legal actions of the seat to act, as a set of bits (uint64)."""
+    return rulebook_of(s).legal(s)
+
+
+def apply(s, action):
+    """Carry out a legal action of the seat to act."""
+    rulebook_of(s).apply(s, action)
 
 
 @overload(deal)
@@ -37,20 +53,22 @@ def _deal(s):
     return lambda s: implementation(s)
 
 
-def legal(s):
-    """The legal actions of the seat to act, as a set of bits (uint64)."""
-    return rulebook_of(s).legal(s)
+@overload(deal_next)
+def _deal_next(s):
+    implementation = rulebook_of(s).deal_next
+    return lambda s: implementation(s)
+
+
+@overload(open_pot)
+def _open_pot(s, pot):
+    implementation = rulebook_of(s).open_pot
+    return lambda s, pot: implementation(s, pot)
 
 
 @overload(legal)
 def _legal(s):
     implementation = rulebook_of(s).legal
     return lambda s: implementation(s)
-
-
-def apply(s, action):
-    """Carry out a legal action of the seat to act."""
-    rulebook_of(s).apply(s, action)
 
 
 @overload(apply)

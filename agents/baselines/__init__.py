@@ -1,0 +1,1 @@
+"""Rule-of-thumb players: compiled, honest (they see a VIEW only), one idea each."""

@@ -1,0 +1,189 @@
+"""Kernels over arrays of hands: deal, step, observe, and whole random playouts.
+
+All take a 1-D array of state records of either game (dtype `beast.HAND` or `bestia.HAND`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bestia_env._jit import jit
+from bestia_env.bits import ZERO, member, size
+from bestia_env.games import game_named
+from bestia_env.observe import write_mask, write_observation
+from bestia_env.rng import below, draw, seed_sequence_keys
+from bestia_env.rules.dispatch import apply, deal, deal_next, legal, open_pot
+from bestia_env.rules.table import NOBODY, equity, open_session, pass_the_deal
+from bestia_env.view import look
+
+NOTHING, TRICK_TAKEN, HAND_SETTLED = 0, 1, 2
+
+
+def new_states(game: str, num_players: int, rules: object = None, count: int = 1) -> np.ndarray:
+    """An array of state records with seats and options set, no hand dealt.
+
+    Args:
+        game: "beast" or "bestia".
+        num_players: seats.
+        rules: `BeastRules` or `BestiaRules`; the game's defaults if None.
+        count: how many.
+
+    Returns:
+        (count,) of the game's HAND dtype.
+
+    Raises:
+        ValueError: no such game, or one that so many cannot play.
+    """
+    chosen = game_named(game)
+    chosen.check_num_players(num_players)
+    states = np.zeros(count, chosen.dtype)
+    states[0].num_players = num_players
+    states[0].viewer = NOBODY
+    (rules or chosen.rules()).write(states[0])
+    states[1:] = states[0]
+    return states
+
+
+@jit
+def start_sessions(states, keys, dealer, pot):
+    """Deal the first hand of a session in every state.
+
+    Args:
+        states: (B,) records.
+        keys: (B,) uint64, the session keys.
+        dealer: the seat that deals, or -1 for a draw from each key.
+        pot: coins carried in, 0 for none.
+    """
+    for i in range(states.size):
+        start_session(states, i, keys[i], dealer, pot)
+
+
+@jit
+def start_session(states, i, key, dealer, pot):
+    """Deal the first hand of a session in states[i]."""
+    s = states[i]
+    open_session(s, key, dealer)
+    open_pot(s, pot)
+    deal(s)
+
+
+@jit
+def act(states, i, action):
+    """Carry out a legal action in states[i]; returns NOTHING, TRICK_TAKEN or HAND_SETTLED."""
+    s = states[i]
+    trick = s.trick
+    apply(s, action)
+    if s.turn == NOBODY:
+        return HAND_SETTLED
+    return NOTHING if s.trick == trick else TRICK_TAKEN
+
+
+@jit
+def deal_next_hand(states, i):
+    """Pass the deal and deal the next hand of the session in states[i]."""
+    deal_next(states[i])
+
+
+@jit
+def write_rewards(states, i, as_equity, out):
+    """The rewards of a settled hand, out (n,) float64, in coins (B-18)."""
+    s = states[i]
+    for seat in range(s.num_players):
+        out[seat] = equity(s, seat) if as_equity else s.gains[seat]
+
+
+@jit
+def observe(states, i, seat, views, at, observation, mask):
+    """What the seat sees of states[i], and its legal actions if it is to act.
+
+    Args:
+        states: (B,) records.
+        i: which of them.
+        seat: the observer.
+        views: at least one record of the same dtype, to work in.
+        at: `Layout.offsets`.
+        observation: (D,) float32, written whole.
+        mask: (A,) int8, written whole.
+    """
+    look(states, i, seat, views, 0)
+    write_observation(views[0], at, observation)
+    write_mask(legal(states[i]) if seat == states[i].turn else ZERO, mask)
+
+
+@jit
+def observe_batch(states, views, at, observations, masks):
+    """Observe every state from the seat to act; (B, D) float32 and (B, A) int8 are written."""
+    for i in range(states.size):
+        observe(states, i, states[i].turn, views, at, observations[i], masks[i])
+
+
+@jit
+def step_batch(states, actions, keys, num_hands, as_equity, rewards, ended):
+    """Carry out one legal action in every state; settled hands are followed by the next.
+
+    Args:
+        states: (B,) records.
+        actions: (B,) integers.
+        keys: (B,) uint64 generators, from which the sessions after the first draw their keys.
+        num_hands: the length of a session in hands; a new session follows the last.
+        as_equity: reward mode, True for "equity", False for "coins".
+        rewards: (B, n) float64, written whole: a settled hand's rewards, else 0.
+        ended: (B,) int8, written whole: 1 if the hand was settled, 2 if with it the session.
+    """
+    for i in range(states.size):
+        rewards[i, :] = 0
+        ended[i] = 0
+        if act(states, i, actions[i]) == HAND_SETTLED:
+            write_rewards(states, i, as_equity, rewards[i])
+            ended[i] = 1
+            if states[i].hand_number + 1 < num_hands:
+                deal_next(states[i])
+            else:
+                ended[i] = 2
+                start_session(states, i, draw(keys[i : i + 1]), NOBODY, 0)
+
+
+@jit
+def random_legal(s, rng):
+    """A uniformly random legal action of the seat to act; rng is (1,) uint64."""
+    actions = legal(s)
+    return member(actions, below(rng, size(actions)))
+
+
+@jit
+def _play_hands(states, num_hands, rng):
+    s = states[0]
+    moves = 0
+    for _ in range(num_hands):
+        deal(s)
+        while s.turn != NOBODY:
+            apply(s, random_legal(s, rng))
+            moves += 1
+        pass_the_deal(s)
+    return moves
+
+
+def playouts(
+    game: str, num_players: int, num_hands: int, seed: int | None = None, rules: object = None
+) -> dict[str, int]:
+    """Play a session of uniformly random legal actions in one compiled call.
+
+    Args:
+        game: "beast" or "bestia".
+        num_players: seats.
+        num_hands: hands in the session, at least 0.
+        seed: of deals and actions; None for a fresh one.
+        rules: `BeastRules` or `BestiaRules`; the game's defaults if None.
+
+    Returns:
+        `{"hands": hands played, "moves": actions carried out}`.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    if num_hands < 0:
+        raise ValueError(f"num_hands must be at least 0, not {num_hands!r}")
+    states = new_states(game, num_players, rules)
+    keys = seed_sequence_keys(seed, 2)
+    open_session(states[0], keys[0], NOBODY)
+    return {"hands": num_hands, "moves": int(_play_hands(states, num_hands, keys[1:]))}

@@ -1,0 +1,432 @@
+"""A VIEW as a flat vector of floats, laid out by a table of named pieces.
+
+Seats are relative to the observer: 0 is the observer, 1 the next in order of play.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numba.extending import overload
+
+from bestia_env._jit import jit
+from bestia_env.bits import ZERO, has, lowest, without_lowest
+from bestia_env.cards import FRENCH, ITALIAN
+from bestia_env.rules import beast, bestia
+from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.table import NO_CARD, NOBODY
+from bestia_env.rules.tricks import trick_cards
+
+DIGIT = 4096  # coins are exact as digits to this base
+POT_DIGITS = 5  # up to 2**60 coins
+STAKE_DIGITS = 4
+LOG_SCALE = 4.0
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A named part of the observation.
+
+    Attributes:
+        name: its name, the key of `observation_pieces`.
+        shape: its shape before it is flattened in C order.
+        meaning: what it tells.
+        high: the greatest value; the least is 0.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    meaning: str
+    high: float = 1.0
+
+    @property
+    def size(self) -> int:
+        """How many floats it takes."""
+        return math.prod(self.shape)
+
+
+def _table_pieces(n: int, phases: int, cards: int, tricks: int) -> list[Piece]:
+    """The pieces that both games share, for n players."""
+    return [
+        Piece("phase", (phases,), "what is being decided, one-hot; the last is a hand over"),
+        Piece("to_act", (n,), "the seat to act, one-hot"),
+        Piece("dealer", (n,), "the dealer, one-hot"),
+        Piece("hand", (cards,), "own cards"),
+        Piece("upcard", (cards,), "the card turned up, one-hot"),
+        Piece("trump", (4,), "the suit of trumps, one-hot"),
+        Piece("played", (n, cards), "cards played in this hand, by seat"),
+        Piece("order", (cards,), f"when each was played: k-th of all at k / {n * tricks}"),
+        Piece("trick", (cards,), "cards of the current trick"),
+        Piece("led", (4,), "the suit led, one-hot"),
+        Piece("winning", (n,), "the seat that is winning the trick, one-hot"),
+        Piece("tricks", (n,), f"tricks taken by each seat / {tricks}"),
+        Piece("voids", (n, 4), "suits that a seat has shown not to hold"),
+        Piece("revoked", (1,), "has the observer revoked in this hand?"),
+        Piece(
+            "pot_log",
+            (1,),
+            f"log2(1 + P / opening pot) / {LOG_SCALE:g}",
+            high=math.log2(1 + DIGIT**POT_DIGITS) / LOG_SCALE,
+        ),
+        Piece("pot_digits", (POT_DIGITS,), f"P in coins to base {DIGIT}, each / {DIGIT}"),
+    ]
+
+
+def _beast_pieces(n: int) -> list[Piece]:
+    return [
+        *_table_pieces(n, phases=len(beast.Phase), cards=beast.CARDS, tricks=n + 1),
+        Piece("discard", (beast.CARDS,), "the observer's own discard, one-hot"),
+        Piece("upcard_is", (2,), "the upcard was left; was taken"),
+        Piece("said", (n, 3), "in the declaration round: PASS, PLAY, SHOW"),
+        Piece("countered", (n, 3), "in the counter round: PASS, COUNTER, SHOW"),
+        Piece("stakes", (3,), "this hand's stakes, one-hot: none, one from the dealer, full"),
+    ]
+
+
+def _bestia_pieces(n: int) -> list[Piece]:
+    return [
+        *_table_pieces(n, phases=len(bestia.Phase), cards=bestia.CARDS, tricks=bestia.CARDS_EACH),
+        Piece("thrown", (bestia.CARDS,), "own cards laid down for good"),
+        Piece("auction", (n, 2), "PASS, KNOCK"),
+        Piece("offer", (n, 2), "REFUSE, EXCHANGE"),
+        Piece("playing", (n,), "seats in the tricks, known once the exchange is done"),
+        Piece("gathered", (1,), "did the dealer gather cards for the exchange?"),
+        Piece("forced", (1,), "is this a force hand? Once it is over: is the next?"),
+        Piece("breaches", (1,), "the observer's breaches of the maxims / 3"),
+        Piece("stake_digits", (STAKE_DIGITS,), f"stake in coins to base {DIGIT}, each / {DIGIT}"),
+    ]
+
+
+# Places in the tables above.
+PHASE, TO_ACT, DEALER, HAND, UPCARD, TRUMP, PLAYED, ORDER = range(8)
+TRICK, LED, WINNING, TRICKS, VOIDS, REVOKED, POT_LOG, POT, OWN = range(8, 17)
+DISCARD, UPCARD_IS, SAID, COUNTERED, STAKES = range(OWN, OWN + 5)
+THROWN, AUCTION, OFFER, PLAYING, GATHERED, FORCED, BREACHES, STAKE = range(OWN, OWN + 8)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The observation of one game for one number of players.
+
+    Attributes:
+        game: "beast" or "bestia".
+        num_players: seats.
+        pieces: the table, in order.
+    """
+
+    game: str
+    num_players: int
+    pieces: tuple[Piece, ...]
+
+    @functools.cached_property
+    def slices(self) -> dict[str, slice]:
+        """The place of every piece by its name."""
+        ends = np.cumsum([piece.size for piece in self.pieces]).tolist()
+        return {
+            piece.name: slice(end - piece.size, end)
+            for piece, end in zip(self.pieces, ends, strict=True)
+        }
+
+    @functools.cached_property
+    def offsets(self) -> np.ndarray:
+        """Where each piece begins, (pieces,) int64, for the kernels."""
+        return np.array([place.start for place in self.slices.values()], np.int64)
+
+    @functools.cached_property
+    def size(self) -> int:
+        """The length D of the vector."""
+        return sum(piece.size for piece in self.pieces)
+
+    @functools.cached_property
+    def high(self) -> np.ndarray:
+        """The greatest values, (D,) float32."""
+        return np.repeat(
+            np.array([piece.high for piece in self.pieces], np.float32),
+            [piece.size for piece in self.pieces],
+        )
+
+    @functools.cached_property
+    def hash(self) -> str:
+        """Changes with anything that a trained network relies on."""
+        table = [(piece.name, piece.shape, piece.meaning) for piece in self.pieces]
+        return hashlib.sha256(repr((self.game, self.num_players, table)).encode()).hexdigest()[:16]
+
+    def array(self, observation: np.ndarray, name: str) -> np.ndarray:
+        """A piece of an observation, in its own shape."""
+        shape = next(piece.shape for piece in self.pieces if piece.name == name)
+        return observation[self.slices[name]].reshape(shape)
+
+
+@functools.cache
+def layout(game: str, num_players: int) -> Layout:
+    """The layout of a game's observation.
+
+    Args:
+        game: "beast" or "bestia".
+        num_players: seats.
+    """
+    table = _beast_pieces if game == "beast" else _bestia_pieces
+    return Layout(game, num_players, tuple(table(num_players)))
+
+
+# The kernels.
+
+
+def write_observation(v, at, out):
+    """Write a view as a vector.
+
+    Args:
+        v: a view record of either game.
+        at: `Layout.offsets`.
+        out: (D,) float32, written whole.
+    """
+    _writer(v)(v, at, out)
+
+
+@overload(write_observation)
+def _write_observation(v, at, out):
+    implementation = _writer(v)
+    return lambda v, at, out: implementation(v, at, out)
+
+
+def _writer(v):
+    return _write_beast if rulebook_of(v) is beast else _write_bestia
+
+
+@jit
+def _relative(v, seat):
+    seat -= v.viewer
+    return seat if seat >= 0 else seat + v.num_players
+
+
+@jit
+def _write_set(bits, start, out):
+    while bits != ZERO:
+        out[start + lowest(bits)] = 1
+        bits = without_lowest(bits)
+
+
+@jit
+def _write_seats(v, bits, start, step, out):
+    """A set of seats, `step` floats apart."""
+    while bits != ZERO:
+        out[start + step * _relative(v, lowest(bits))] = 1
+        bits = without_lowest(bits)
+
+
+@jit
+def _write_coins(coins, digits, start, out):
+    for i in range(digits):
+        out[start + i] = (coins % DIGIT) / DIGIT
+        coins //= DIGIT
+
+
+@jit
+def _write_table(v, at, out, cards, ranks, tricks, opening_pot):
+    out[:] = 0
+    n = v.num_players
+    out[at[PHASE] + v.phase] = 1
+    if v.turn != NOBODY:
+        out[at[TO_ACT] + _relative(v, v.turn)] = 1
+    out[at[DEALER] + _relative(v, v.dealer)] = 1
+    _write_set(v.hands[v.viewer], at[HAND], out)
+    out[at[UPCARD] + v.upcard] = 1
+    out[at[TRUMP] + v.trump] = 1
+    for k in range(v.plays):
+        out[at[PLAYED] + cards * _relative(v, v.play_seat[k]) + v.play_card[k]] = 1
+        out[at[ORDER] + v.play_card[k]] = (k + 1) / (n * tricks)
+    if v.led != NO_CARD:
+        _write_set(trick_cards(v), at[TRICK], out)
+        out[at[LED] + v.led // ranks] = 1
+        out[at[WINNING] + _relative(v, v.best_seat)] = 1
+    for seat in range(n):
+        out[at[TRICKS] + _relative(v, seat)] = v.tricks[seat] / tricks
+        _write_set(np.uint64(v.voids[seat]), at[VOIDS] + 4 * _relative(v, seat), out)
+    out[at[REVOKED]] = v.revoked[v.viewer]
+    out[at[POT_LOG]] = math.log2(1 + v.pot / opening_pot) / LOG_SCALE
+    _write_coins(v.pot, POT_DIGITS, at[POT], out)
+
+
+@jit
+def _write_beast(v, at, out):
+    n = v.num_players
+    _write_table(v, at, out, beast.CARDS, beast.RANKS, n + 1, 2 * n + 1)
+    _write_set(v.discard, at[DISCARD], out)
+    if v.upcard_is != beast.UNDECIDED:
+        out[at[UPCARD_IS] + v.upcard_is - beast.LEFT] = 1
+    for seat in range(n):
+        if v.said[seat] != beast.SAID_NOTHING:
+            out[at[SAID] + 3 * _relative(v, seat) + v.said[seat] - 1] = 1
+        if v.countered[seat] != beast.SAID_NOTHING:
+            out[at[COUNTERED] + 3 * _relative(v, seat) + v.countered[seat] - 1] = 1
+    out[at[STAKES] + v.stakes] = 1
+
+
+@jit
+def _write_bestia(v, at, out):
+    _write_table(v, at, out, bestia.CARDS, bestia.RANKS, bestia.CARDS_EACH, v.stake)
+    _write_set(v.thrown[v.viewer], at[THROWN], out)
+    _write_seats(v, v.passed, at[AUCTION], 2, out)
+    _write_seats(v, v.knocked, at[AUCTION] + 1, 2, out)
+    _write_seats(v, v.refused, at[OFFER], 2, out)
+    _write_seats(v, v.exchanged, at[OFFER] + 1, 2, out)
+    _write_seats(v, v.playing, at[PLAYING], 1, out)
+    out[at[GATHERED]] = v.gathered
+    out[at[FORCED]] = v.forced
+    out[at[BREACHES]] = v.breaches[v.viewer] / bestia.CARDS_EACH
+    _write_coins(v.stake, STAKE_DIGITS, at[STAKE], out)
+
+
+@jit
+def write_mask(legal, out):
+    """Write a set of actions as a mask, (A,) int8."""
+    for action in range(out.size):
+        out[action] = has(legal, action)
+
+
+# Back to words.
+
+
+def describe(observation: np.ndarray, *, game: str, num_players: int) -> str:
+    """Say in words what an observation tells, one fact a line.
+
+    Args:
+        observation: (D,) float32, as `observe` returns it under "observation".
+        game: "beast" or "bestia".
+        num_players: seats.
+
+    Raises:
+        ValueError: the vector is not of the length that this game and number of players has.
+    """
+    facts = decode(observation, game=game, num_players=num_players)
+    return "\n".join(f"{name}: {_words(value)}" for name, value in facts.items())
+
+
+def _words(value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple):
+        return ", ".join(_words(item) for item in value) or "none"
+    return "none" if value is None else str(value)
+
+
+def decode(observation: np.ndarray, *, game: str, num_players: int) -> dict[str, object]:
+    """The facts that an observation tells, by name; arguments and errors as for `describe`."""
+    table = layout(game, num_players)
+    observation = np.asarray(observation)
+    if observation.shape != (table.size,):
+        raise ValueError(
+            f"an observation of {game} with {num_players} players has shape ({table.size},), "
+            f"not {observation.shape}"
+        )
+    return _Decoder(table, observation).facts()
+
+
+def seat_name(relative: int) -> str:
+    """How a relative seat is called: `you`, `+1` for the next in order of play."""
+    return "you" if relative == 0 else f"+{relative}"
+
+
+class _Decoder:
+    """Reads the pieces of one observation."""
+
+    def __init__(self, table: Layout, observation: np.ndarray) -> None:
+        self.table, self.observation = table, observation
+        self.pack = FRENCH if table.game == "beast" else ITALIAN
+        self.rules = beast if table.game == "beast" else bestia
+
+    def facts(self) -> dict[str, object]:
+        own = self._beast() if self.table.game == "beast" else self._bestia()
+        return {**self._table(), **own}
+
+    def _table(self) -> dict[str, object]:
+        return {
+            "phase": self.rules.Phase(self._one("phase") or 0).name,
+            "to act": self._seat("to_act"),
+            "dealer": self._seat("dealer"),
+            "hand": self._cards("hand"),
+            "upcard": self._cards("upcard")[0],
+            "trump": self._suit("trump"),
+            "played": self._plays(),
+            "current trick": self._cards("trick"),
+            "suit led": self._suit("led"),
+            "winning": self._seat("winning"),
+            "tricks": [
+                f"{seat_name(seat)} {round(float(share) * self._tricks_in_hand())}"
+                for seat, share in enumerate(self._array("tricks"))
+            ],
+            "voids": [
+                f"{seat_name(seat)} {self.pack.suits[suit]}"
+                for seat, suit in np.argwhere(self._array("voids"))
+            ],
+            "revoked": self._flag("revoked"),
+            "pot": self._coins("pot_digits"),
+        }
+
+    def _beast(self) -> dict[str, object]:
+        return {
+            "discard": self._cards("discard"),
+            "upcard is": (None, "left", "taken")[self._one_or_none("upcard_is") + 1],
+            "said": self._acts("said", ("PASS", "PLAY", "SHOW")),
+            "countered": self._acts("countered", ("PASS", "COUNTER", "SHOW")),
+            "stakes": ("none", "one from the dealer", "full")[self._one("stakes") or 0],
+        }
+
+    def _bestia(self) -> dict[str, object]:
+        return {
+            "thrown": self._cards("thrown"),
+            "auction": self._acts("auction", ("PASS", "KNOCK")),
+            "offer": self._acts("offer", ("REFUSE", "EXCHANGE")),
+            "playing": [seat_name(seat) for seat in np.flatnonzero(self._array("playing"))],
+            "gathered": self._flag("gathered"),
+            "forced": self._flag("forced"),
+            "breaches": round(float(self._array("breaches")[0]) * bestia.CARDS_EACH),
+            "stake": self._coins("stake_digits"),
+        }
+
+    def _array(self, name: str) -> np.ndarray:
+        return self.table.array(self.observation, name)
+
+    def _one_or_none(self, name: str) -> int:
+        places = np.flatnonzero(self._array(name))
+        return int(places[0]) if places.size else -1
+
+    def _one(self, name: str) -> int | None:
+        place = self._one_or_none(name)
+        return place if place >= 0 else None
+
+    def _seat(self, name: str) -> str | None:
+        seat = self._one(name)
+        return None if seat is None else seat_name(seat)
+
+    def _suit(self, name: str) -> str | None:
+        suit = self._one(name)
+        return None if suit is None else self.pack.suits[suit]
+
+    def _cards(self, name: str) -> list[str]:
+        return [self.pack.name(card) for card in np.flatnonzero(self._array(name))]
+
+    def _flag(self, name: str) -> bool:
+        return bool(self._array(name)[0])
+
+    def _coins(self, name: str) -> int:
+        digits = [round(float(share) * DIGIT) for share in self._array(name)]
+        return sum(digit * DIGIT**i for i, digit in enumerate(digits))
+
+    def _acts(self, name: str, words: tuple[str, ...]) -> list[str]:
+        return [f"{seat_name(seat)} {words[act]}" for seat, act in np.argwhere(self._array(name))]
+
+    def _plays(self) -> list[str]:
+        order, by_seat = self._array("order"), self._array("played")
+        cards = sorted(np.flatnonzero(order), key=lambda card: order[card])
+        return [
+            f"{seat_name(int(np.argmax(by_seat[:, card])))} {self.pack.name(card)}"
+            for card in cards
+        ]
+
+    def _tricks_in_hand(self) -> int:
+        return self.table.num_players + 1 if self.table.game == "beast" else bestia.CARDS_EACH

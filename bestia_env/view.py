@@ -1,0 +1,72 @@
+"""What a seat may know: the VIEW, a state record with everything hidden from the seat blanked.
+
+A view has the dtype of the state, so that rules and policies read both alike; its field `viewer`
+is the seat that looks. Nothing that differs between two states which a seat with perfect memory
+cannot tell apart may survive here: a test re-deals all hidden cards and compares bytes.
+"""
+
+from __future__ import annotations
+
+from numba.extending import overload
+
+from bestia_env._jit import jit
+from bestia_env.bits import ZERO
+from bestia_env.rules import beast
+from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.table import NO_CARD
+
+
+@jit
+def look(states, i, seat, views, j):
+    """Write into views[j] what the seat may know of states[i]; both are arrays of one dtype."""
+    views[j] = states[i]
+    hide(views[j], seat)
+
+
+def hide(s, seat):
+    """Blank whatever is hidden from the seat; for a copy of the state."""
+    _hider(s)(s, seat)
+
+
+@overload(hide)
+def _hide(s, seat):
+    implementation = _hider(s)
+    return lambda s, seat: implementation(s, seat)
+
+
+def _hider(s):
+    return _hide_beast if rulebook_of(s) is beast else _hide_bestia
+
+
+@jit
+def _hide_table(s, seat):
+    """Others' cards and secret debts, the pack, and the source of all deals."""
+    s.viewer = seat
+    s.key = ZERO
+    s.rng[0] = ZERO
+    s.pack[:] = NO_CARD
+    s.settled = s.dealt = 0
+    for other in range(s.hands.size):
+        if other != seat:
+            s.hands[other] = ZERO
+            s.revoked[other] = 0
+
+
+@jit
+def _hide_beast(s, seat):
+    _hide_table(s, seat)
+    if s.phase == beast.AT_TAKE:
+        s.hands[s.dealer] = ZERO  # the dealer decides blind (B-06)
+    if seat != s.dealer:
+        s.discard = ZERO  # B-07
+
+
+@jit
+def _hide_bestia(s, seat):
+    _hide_table(s, seat)
+    s.heap[:] = NO_CARD
+    s.heap_given = False
+    for other in range(s.hands.size):
+        if other != seat:
+            s.thrown[other] = ZERO  # I-14
+            s.breaches[other] = 0
