@@ -2,27 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from agents.baselines import Baseline
 from bestia_env._jit import jit
 from bestia_env.bits import member, size
 from bestia_env.rng import below
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A rule-of-thumb player.
-
-    Attributes:
-        name: its name in policy specs.
-        idea: what it does, in one line.
-        parameter: the default of its number, None if it has none.
-    """
-
-    name: str
-    idea: str
-    parameter: float | None = None
-
 
 BASELINES = (Baseline("random", "any legal action, all alike"),)
 RANDOM = 0
@@ -34,8 +17,8 @@ def act(kind, parameter, v, legal, rng):
 
     Args:
         kind: its place in `BASELINES`.
-        parameter: its number.
-        v: the VIEW of the seat to act (v.viewer == v.turn).
+        parameter: its number, 0 if it takes none.
+        v: the VIEW of the seat to act (v.viewer == v.turn), a record.
         legal: its legal actions, a set of bits, uint64.
         rng: (1,) uint64, its own generator.
     """

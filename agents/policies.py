@@ -1,0 +1,92 @@
+"""Policies by name: one registry and one parser for every command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.baselines.dispatch import act, baselines
+from agents.networks import Network, load_network
+from bestia_env.games import game_named
+
+NETWORK = -1  # the kind of policies that are networks
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Something that chooses actions over what a seat may know.
+
+    Attributes:
+        spec: what names it on a command line, such as `threshold:0.4`.
+        game: "beast" or "bestia".
+        kind: its place among the game's baselines, or NETWORK.
+        parameter: the baseline's number, 0 if it takes none.
+        network: of a NETWORK policy.
+    """
+
+    spec: str
+    game: str
+    kind: int
+    parameter: float = 0.0
+    network: Network | None = None
+
+    def act(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
+        """Choose an action.
+
+        Args:
+            view: (1,) array with the VIEW of the seat to act.
+            legal: its legal actions as a set of bits.
+            rng: (1,) uint64, the policy's generator, which moves on.
+        """
+        if self.network is not None:
+            return self.network.act_on_view(view, legal, rng)
+        return int(act(self.kind, self.parameter, view[0], np.uint64(legal), rng))
+
+
+def parse_policy(spec: str, game: str, num_players: int) -> Policy:
+    """The policy that a spec names: NAME, NAME:NUMBER or net:FILE.
+
+    Args:
+        spec: such as `random`, `threshold:0.4` or `net:runs/demo/bestia.safetensors`.
+        game: "beast" or "bestia".
+        num_players: seats at the table where it is to play.
+
+    Raises:
+        ValueError: no such policy, a number it does not take, or a network that does not fit.
+    """
+    game_named(game).check_num_players(num_players)
+    name, colon, argument = spec.partition(":")
+    if name == "net":
+        return Policy(spec, game, NETWORK, network=load_network(argument, game, num_players))
+    table = {baseline.name: kind for kind, baseline in enumerate(baselines(game))}
+    if name not in table:
+        names = ", ".join([*table, "net:FILE"])
+        raise ValueError(f"unknown policy {spec!r} for {game}: choose among {names}")
+    baseline = baselines(game)[table[name]]
+    if not colon:
+        return Policy(spec, game, table[name], baseline.parameter or 0.0)
+    return Policy(spec, game, table[name], _number(spec, argument, baseline))
+
+
+def _number(spec: str, argument: str, baseline) -> float:
+    if baseline.parameter is None:
+        raise ValueError(f"policy {spec!r}: {baseline.name} takes no number")
+    try:
+        number = float(argument)
+    except ValueError:
+        number = float("nan")
+    if not baseline.low <= number <= baseline.high:
+        raise ValueError(
+            f"policy {spec!r}: the number of {baseline.name} must be from {baseline.low:g} "
+            f"to {baseline.high:g}, not {argument!r}"
+        )
+    return number
+
+
+def default_specs(game: str) -> list[str]:
+    """The specs of all baselines of a game, each with its default number."""
+    return [
+        baseline.name if baseline.parameter is None else f"{baseline.name}:{baseline.parameter:g}"
+        for baseline in baselines(game)
+    ]
