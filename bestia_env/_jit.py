@@ -68,10 +68,16 @@ def _root(package: str) -> Path:
 
 
 def _source_hash(package: str) -> str:
-    """A hash of the sources of `package` and of this one, on which it builds."""
-    digest = hashlib.sha256(f"{sys.version} {numba.__version__} {np.__version__}".encode())
+    """A hash of all sources of `package` and of this one that compiled code is made from.
+
+    Those are the files that import numba or this decorator: what kernels use stands in them.
+    """
+    settings = f"{sys.version} {numba.__version__} {np.__version__} {numba.config.BOUNDSCHECK}"
+    digest = hashlib.sha256(settings.encode())
     for root in sorted({_root(package), _root("bestia_env")}):
         for path in sorted(root.rglob("*.py")):
-            digest.update(path.relative_to(root).as_posix().encode())
-            digest.update(path.read_bytes())
+            source = path.read_bytes()
+            if b"numba" in source or b"_jit" in source:
+                digest.update(path.relative_to(root).as_posix().encode())
+                digest.update(source)
     return digest.hexdigest()[:12]

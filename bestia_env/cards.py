@@ -85,7 +85,7 @@ FRENCH = Pack(
 
 ITALIAN = Pack(
     suits=("bastoni", "coppe", "denari", "spade"),
-    symbols="ƀ∪◉†",
+    symbols="bcds",  # Unicode has none; letters read better than look-alikes
     ranks=("2", "4", "5", "6", "7", "F", "C", "R", "3", "A"),
     rank_names=(
         *("due", "quattro", "cinque", "sei", "sette"),

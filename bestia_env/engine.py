@@ -8,15 +8,15 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, member, size
+from bestia_env.bits import ZERO, has, member, size
 from bestia_env.games import game_named
 from bestia_env.observe import write_mask, write_observation
 from bestia_env.rng import below, draw, seed_sequence_keys
-from bestia_env.rules.dispatch import apply, deal, deal_next, legal, open_pot
-from bestia_env.rules.table import NOBODY, equity, open_session, pass_the_deal
+from bestia_env.rules.dispatch import apply, deal, deal_next, deal_stacked, legal, open_pot, over
+from bestia_env.rules.table import NOBODY, equity, open_session, pass_the_deal, settle
 from bestia_env.view import look
 
-NOTHING, TRICK_TAKEN, HAND_SETTLED = 0, 1, 2
+ILLEGAL, NOTHING, TRICK_TAKEN, HAND_SETTLED = -1, 0, 1, 2
 
 
 def new_states(game: str, num_players: int, rules: object = None, count: int = 1) -> np.ndarray:
@@ -68,6 +68,15 @@ def start_session(states, i, key, dealer, pot):
 
 
 @jit
+def start_stacked_session(states, i, key, dealer, pot, pack, heap):
+    """As `start_session`, from a pack (and a heap, see I-08) in a given order, (cards,) int."""
+    s = states[i]
+    open_session(s, key, dealer)
+    open_pot(s, pot)
+    deal_stacked(s, pack, heap)
+
+
+@jit
 def act(states, i, action):
     """Carry out a legal action in states[i]; returns NOTHING, TRICK_TAKEN or HAND_SETTLED."""
     s = states[i]
@@ -79,9 +88,37 @@ def act(states, i, action):
 
 
 @jit
+def legal_actions(states, i):
+    """The legal actions of the seat to act in states[i], as a set of bits, uint64."""
+    return legal(states[i])
+
+
+@jit
+def act_if_legal(states, i, action):
+    """As `act`, but returns ILLEGAL and does nothing if the action, from 0 to 63, is not legal."""
+    return act(states, i, action) if has(legal(states[i]), action) else ILLEGAL
+
+
+@jit
+def annul_hand(states, i):
+    """Give the stakes back and end the hand; the pot and all coins are as before it."""
+    s = states[i]
+    s.gains[:] = 0
+    settle(s, s.carried, over(s))
+
+
+@jit
 def deal_next_hand(states, i):
     """Pass the deal and deal the next hand of the session in states[i]."""
     deal_next(states[i])
+
+
+@jit
+def deal_next_stacked_hand(states, i, pack, heap):
+    """As `deal_next_hand`, from a pack and a heap in a given order."""
+    s = states[i]
+    pass_the_deal(s)
+    deal_stacked(s, pack, heap)
 
 
 @jit
@@ -146,7 +183,12 @@ def step_batch(states, actions, keys, num_hands, as_equity, rewards, ended):
 @jit
 def random_legal(s, rng):
     """A uniformly random legal action of the seat to act; rng is (1,) uint64."""
-    actions = legal(s)
+    return random_member(legal(s), rng)
+
+
+@jit
+def random_member(actions, rng):
+    """A uniformly random member of a set that is not empty."""
     return member(actions, below(rng, size(actions)))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 from types import ModuleType
 from typing import Any
@@ -67,6 +67,26 @@ class Game:
                 f"num_players of {self.name} must be an integer from {counts[0]} to {counts[-1]}, "
                 f"not {num_players!r}"
             )
+
+    def make_rules(self, rules: Any, options: dict[str, Any]) -> Any:
+        """The rules with single options replaced.
+
+        Raises:
+            ValueError: an option has a value that is not allowed.
+            TypeError: there is no such option, or the rules are not this game's.
+        """
+        rules = self.rules() if rules is None else rules
+        if not isinstance(rules, self.rules):
+            raise TypeError(
+                f"rules of {self.name} must be {self.rules.__name__}, not {type(rules).__name__}"
+            )
+        known = [field.name for field in fields(self.rules)]
+        for option in options:
+            if option not in known:
+                raise TypeError(
+                    f"unknown option {option!r} of {self.name}: choose among {', '.join(known)}"
+                )
+        return replace(rules, **options)
 
     def action_name(self, action: int) -> str:
         """What an action is called: a card's short name, or PASS, KNOCK and so on."""

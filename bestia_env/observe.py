@@ -288,6 +288,60 @@ def write_mask(legal, out):
         out[action] = has(legal, action)
 
 
+# The full information, for critics that see all cards while training.
+
+
+def state_pieces(game: str, num_players: int) -> tuple[Piece, ...]:
+    """The table of `state()`: seats are absolute, and nothing is hidden."""
+    n, cards = num_players, (FRENCH if game == "beast" else ITALIAN).size
+    size = layout(game, num_players).size
+    return (
+        Piece("observation", (size,), "the observation of seat 0, before any blind decision too"),
+        Piece("hands", (n, cards), "the cards that every seat holds"),
+        Piece("laid_down", (n, cards), "every seat's discard, or cards laid down for good"),
+    )
+
+
+@jit
+def write_state(states, i, views, at, out):
+    """Write states[i] as a vector; arguments as for `engine.observe`, out: (D,) float32."""
+    views[0] = states[i]
+    v = views[0]
+    v.viewer = 0
+    n, cards = v.num_players, v.pack.size
+    size = out.size - 2 * n * cards
+    write_observation(v, at, out[:size])
+    out[size:] = 0
+    for seat in range(n):
+        _write_set(v.hands[seat], size + seat * cards, out)
+        _write_set(laid_down(v, seat), size + (n + seat) * cards, out)
+
+
+def laid_down(s, seat):
+    """The cards that the seat put away face down in this hand."""
+    return _laid_down_of(s)(s, seat)
+
+
+@overload(laid_down)
+def _laid_down(s, seat):
+    implementation = _laid_down_of(s)
+    return lambda s, seat: implementation(s, seat)
+
+
+def _laid_down_of(s):
+    return _laid_down_beast if rulebook_of(s) is beast else _laid_down_bestia
+
+
+@jit
+def _laid_down_beast(s, seat):
+    return s.discard if seat == s.dealer else ZERO
+
+
+@jit
+def _laid_down_bestia(s, seat):
+    return s.thrown[seat]
+
+
 # Back to words.
 
 

@@ -35,7 +35,14 @@ from bestia_env.rules.table import (
     stack_pack,
     table_fields,
 )
-from bestia_env.rules.tricks import follow, gather_trick, lay_card, show_void, suit_cards, table_cards
+from bestia_env.rules.tricks import (
+    follow,
+    gather_trick,
+    lay_card,
+    show_void,
+    suit_cards,
+    table_cards,
+)
 
 MIN_PLAYERS, MAX_PLAYERS = 4, 6  # BEAST-43
 CARDS, RANKS = 52, 13

@@ -32,6 +32,16 @@ def deal_next(s):
     rulebook_of(s).deal_next(s)
 
 
+def deal_stacked(s, pack, heap):
+    """As `deal`, from a pack and a heap in given orders."""
+    rulebook_of(s).deal_stacked(s, pack, heap)
+
+
+def over(s):
+    """The phase of a hand that is over."""
+    return rulebook_of(s).OVER
+
+
 def open_pot(s, pot):
     """Set the pot carried into the first hand of a session, 0 for none."""
     rulebook_of(s).open_pot(s, pot)
@@ -57,6 +67,18 @@ def _deal(s):
 def _deal_next(s):
     implementation = rulebook_of(s).deal_next
     return lambda s: implementation(s)
+
+
+@overload(deal_stacked)
+def _deal_stacked(s, pack, heap):
+    implementation = rulebook_of(s).deal_stacked
+    return lambda s, pack, heap: implementation(s, pack, heap)
+
+
+@overload(over)
+def _over(s):
+    phase = rulebook_of(s).OVER
+    return lambda s: phase
 
 
 @overload(open_pot)

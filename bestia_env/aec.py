@@ -1,0 +1,415 @@
+"""PettingZoo AEC environments over a batch of one hand."""
+
+from __future__ import annotations
+
+import copy
+import operator
+from typing import Any, ClassVar
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from gymnasium.utils import seeding
+from pettingzoo import AECEnv
+from pettingzoo.utils.wrappers import OrderEnforcingWrapper
+
+from bestia_env import engine
+from bestia_env.games import game_named
+from bestia_env.observe import layout, state_pieces, write_state
+from bestia_env.options import DealOptions
+from bestia_env.render import render_text
+from bestia_env.rules.table import match
+
+REWARDS = ("equity", "coins")
+
+
+class IllegalActionError(ValueError):
+    """An action of the action space that is not legal now."""
+
+
+class TableEnv(AECEnv):
+    """A session of hands of one game; `beast_v0.raw_env` and `bestia_v0.raw_env` say which.
+
+    Attributes:
+        states: (1,) record, the whole state.
+        history: (seat, action) pairs of the hand in progress; holds hidden discards.
+        last_history: those of the hand settled last.
+        hand_over: did the last step settle a hand?
+    """
+
+    game_name: ClassVar[str]
+    metadata: ClassVar[dict[str, Any]]
+
+    def __init__(
+        self,
+        num_players: int = 4,
+        rules: Any = None,
+        num_hands: int = 1,
+        reward: str = "equity",
+        render_mode: str | None = None,
+        obs_key: str = "observation",
+        **options: Any,
+    ) -> None:
+        """Seat the players; every option of the rules may be given as a keyword.
+
+        Raises:
+            ValueError: an argument has a value that is not allowed.
+            TypeError: there is no such option.
+        """
+        super().__init__()
+        self.game = game_named(self.game_name)
+        self.game.check_num_players(num_players)
+        self.rules = self.game.make_rules(rules, options)
+        self.num_hands = _checked_num_hands(num_hands)
+        self.reward = _checked_choice("reward", reward, REWARDS)
+        modes = (None, *self.metadata["render_modes"])
+        self.render_mode = _checked_choice("render_mode", render_mode, modes)
+        self.obs_key = _checked_obs_key(obs_key)
+        self.num_players = int(num_players)
+        self.possible_agents = [f"player_{seat}" for seat in range(num_players)]
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._layout = layout(self.game.name, self.num_players)
+        self._at = self._layout.offsets
+        self._make_spaces()
+        self.states = engine.new_states(self.game.name, self.num_players, self.rules)
+        self._views = self.states.copy()
+        self._turn = self.states["turn"]
+        self._deals = DealOptions()
+        self._np_random: np.random.Generator | None = None
+        self.agents: list[str] = []
+        self.hand_over = False
+        self.history: list[tuple[int, int]] = []
+        self.last_history: list[tuple[int, int]] = []
+
+    def _make_spaces(self) -> None:
+        low = np.zeros(self._layout.size, np.float32)
+        space = spaces.Dict(
+            {
+                self.obs_key: spaces.Box(low, self._layout.high, dtype=np.float32),
+                "action_mask": spaces.Box(0, 1, (self.game.num_actions,), np.int8),
+            }
+        )
+        self.observation_spaces = {agent: copy.deepcopy(space) for agent in self.possible_agents}
+        self.action_spaces = {
+            agent: spaces.Discrete(self.game.num_actions) for agent in self.possible_agents
+        }
+        extra = sum(piece.size for piece in state_pieces(self.game.name, self.num_players)[1:])
+        high = np.concatenate([self._layout.high, np.ones(extra, np.float32)])
+        self.state_space = spaces.Box(np.zeros_like(high), high, dtype=np.float32)
+
+    def observation_space(self, agent: str) -> gymnasium.Space:
+        """A Dict of the observation, Box (D,) float32, and the action mask, Box (A,) int8."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> gymnasium.Space:
+        """Discrete(A): the cards first, then the actions of the rulebook."""
+        return self.action_spaces[agent]
+
+    @property
+    def observation_pieces(self) -> dict[str, slice]:
+        """The place of every piece of the observation by its name."""
+        return dict(self._layout.slices)
+
+    # One session.
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal the first hand of a session.
+
+        Args:
+            seed: of all deals; without one the deals go on from the last seed.
+            options: `deck`, `heap`, `dealer` and `pot` of the first hand, or hands; see the module.
+
+        Raises:
+            ValueError: an option is malformed; nothing has changed then.
+        """
+        self._deals = DealOptions.read(options, self.game, self.num_players)
+        if seed is not None or self._np_random is None:
+            self._np_random, _ = seeding.np_random(None if seed is None else int(seed))
+        self._begin_session(self._np_random)
+
+    def reset_from(self, np_random: np.random.Generator, options: dict[str, Any] | None) -> None:
+        """As `reset`, with the session's key drawn from a generator of the caller's."""
+        self._deals = DealOptions.read(options, self.game, self.num_players)
+        self._begin_session(np_random)
+
+    def _begin_session(self, np_random: np.random.Generator) -> None:
+        deals = self._deals
+        key = np.uint64(np_random.bit_generator.random_raw())
+        deck = deals.deck(0)
+        if deck is None:
+            engine.start_session(self.states, 0, key, deals.dealer, deals.pot)
+        else:
+            engine.start_stacked_session(self.states, 0, key, deals.dealer, deals.pot, deck, deck)
+        self._lay_heap()
+        self.agents = list(self.possible_agents)
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.agent_selection = self.possible_agents[self._turn[0]]
+        self._skip_agent_selection = None
+        self._rewarded = self.hand_over = False
+        self.history, self.last_history = [], []
+        self._write_infos()
+        self._show()
+
+    def step(self, action: Any) -> None:
+        """Carry out an action of the agent selected; `None` once the session is over.
+
+        Raises:
+            ValueError: the action is not one of the action space, or not legal now
+                (IllegalActionError); nothing has changed then.
+        """
+        if not self.agents:
+            raise RuntimeError("no hand is in progress: call reset() first")
+        if self.terminations[self.agent_selection]:
+            self._was_dead_step(action)
+            return
+        action = self._index_of(action)
+        event = engine.act_if_legal(self.states, 0, action)
+        if event == engine.ILLEGAL:
+            raise IllegalActionError(self._illegal(action))
+        self._begin_step()
+        self.history.append((self._seats[self.agent_selection], action))
+        if event == engine.HAND_SETTLED:
+            self._settle()
+        elif event == engine.TRICK_TAKEN:
+            self._write_infos()
+        if self._turn[0] >= 0:
+            self.agent_selection = self.possible_agents[self._turn[0]]
+        self._show()
+
+    def annul(self) -> None:
+        """End the session with the hand in progress annulled, the seat to act at fault.
+
+        Stakes go back; pot and coins are as before the hand. The offender's reward is
+        -min(P, match_limit), and the others share that alike, in both reward modes.
+        """
+        self._begin_step()
+        offender = self.agent_selection
+        fine = float(match(self.states[0]))
+        engine.annul_hand(self.states, 0)
+        share = fine / (self.num_players - 1)
+        self._reward([-fine if agent == offender else share for agent in self.possible_agents])
+        self._write_infos()
+        self._end()
+        self._show()
+
+    def _begin_step(self) -> None:
+        self._cumulative_rewards[self.agent_selection] = 0.0
+        self.hand_over = False
+        if self._rewarded:
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+            self._rewarded = False
+
+    def _settle(self) -> None:
+        """Give the hand's rewards, and deal the next or end the session."""
+        self.hand_over = True
+        self.last_history, self.history = self.history, []
+        coins = np.empty(self.num_players)
+        engine.write_rewards(self.states, 0, self.reward == "equity", coins)
+        self._reward(coins.tolist())
+        hand_number = int(self.states["hand_number"][0]) + 1
+        if hand_number < self.num_hands:
+            self._deal_next(hand_number)
+        self._write_infos()
+        if hand_number == self.num_hands:
+            self._end()
+
+    def _deal_next(self, hand_number: int) -> None:
+        deck = self._deals.deck(hand_number)
+        if deck is None:
+            engine.deal_next_hand(self.states, 0)
+        else:
+            engine.deal_next_stacked_hand(self.states, 0, deck, deck)
+        self._lay_heap()
+
+    def _lay_heap(self) -> None:
+        """In Bestia, gathered cards are dealt in the order given, or else in one from the seed."""
+        if self.game.name == "bestia":
+            heap = self._deals.heap(int(self.states["hand_number"][0]))
+            self.states["heap_given"] = heap is not None
+            if heap is not None:
+                self.states["heap"] = heap
+
+    def _reward(self, coins: list[float]) -> None:
+        self.rewards = dict(zip(self.possible_agents, coins, strict=True))
+        self._rewarded = True
+        self._accumulate_rewards()
+
+    def _end(self) -> None:
+        """All seats terminate together, none is truncated."""
+        self.terminations = dict.fromkeys(self.agents, True)
+        self.agent_selection = self.agents[0]
+
+    def _write_infos(self) -> None:
+        """Coins since the session began (stakes of this hand included), pot, hand, tricks."""
+        s = self.states[0]
+        in_progress = self._turn[0] >= 0
+        coins = (s.coins + s.gains if in_progress else s.coins).tolist()
+        tricks = s.tricks.tolist()
+        pot, hand_number = int(s.pot), int(s.hand_number)
+        self.infos = {
+            agent: {
+                "coins": coins[seat],
+                "pot": pot,
+                "hand_number": hand_number,
+                "tricks": tricks[seat],
+            }
+            for agent, seat in self._seats.items()
+        }
+
+    def _index_of(self, action: Any) -> int:
+        try:
+            index = operator.index(action)
+        except TypeError:
+            index = -1
+        if not 0 <= index < self.game.num_actions:
+            raise ValueError(
+                f"an action must be an integer from 0 to {self.game.num_actions - 1}, "
+                f"not {action!r}"
+            )
+        return index
+
+    def _illegal(self, action: int) -> str:
+        mask = self.observe(self.agent_selection)["action_mask"]
+        return (
+            f"{self.game.action_name(action)} ({action}) is not legal for {self.agent_selection}: "
+            f"the legal actions are {self.game.action_names(mask)} "
+            f"({', '.join(map(str, np.flatnonzero(mask)))})"
+        )
+
+    # What is seen.
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What the agent's seat knows: the observation (D,) float32 and the mask (A,) int8."""
+        observation = np.empty(self._layout.size, np.float32)
+        mask = np.empty(self.game.num_actions, np.int8)
+        seat = self._seats[agent]
+        engine.observe(self.states, 0, seat, self._views, self._at, observation, mask)
+        return {self.obs_key: observation, "action_mask": mask}
+
+    def last(
+        self, observe: bool = True
+    ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last step, and so on, of the agent selected."""
+        if not self.agents:
+            raise RuntimeError("no agent is left: the session is over, call reset()")
+        agent = self.agent_selection
+        return (
+            self.observe(agent) if observe else None,
+            self._cumulative_rewards[agent],
+            self.terminations[agent],
+            self.truncations[agent],
+            self.infos[agent],
+        )
+
+    def state(self) -> np.ndarray:
+        """All cards of all seats, for critics at training time; not for policies.
+
+        Returns:
+            `state_space`: float32, laid out by `bestia_env.observe.state_pieces`.
+        """
+        out = np.empty(self.state_space.shape, np.float32)
+        write_state(self.states, 0, self._views, self._at, out)
+        return out
+
+    def render(self) -> str | None:
+        """The table with all cards open, as text; "human" prints it.
+
+        Returns:
+            The text if render_mode is "ansi", else None.
+        """
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() needs a render_mode: choose one when making the env")
+            return None
+        text = self.render_view(None)
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text
+
+    def render_view(self, agent: str | None) -> str:
+        """The table as text, as the agent sees it, or open if None."""
+        seat = None if agent is None else self._seats[agent]
+        return render_text(self.states, self.game.name, seat)
+
+    def _show(self) -> None:
+        if self.render_mode == "human":
+            self.render()
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    # Copies.
+
+    def clone(self) -> TableEnv:
+        """An independent copy in mid-hand, which will see the same deals."""
+        return copy.deepcopy(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the window on the state's turn, which a copy must open on its own state."""
+        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """Restore what `__getstate__` gave."""
+        self.__dict__.update(attributes)
+        self._turn = self.states["turn"]
+
+    def __str__(self) -> str:
+        """The name of the environment, as `beast_v0`."""
+        return self.metadata["name"]
+
+
+class CheckedEnv(OrderEnforcingWrapper):
+    """The checks of PettingZoo's usual wrappers in one layer.
+
+    Calls out of order are refused; an action outside the space is a ValueError; an illegal one
+    annuls the hand and ends the session (see `TableEnv.annul`).
+    """
+
+    def step(self, action: Any) -> None:
+        """Carry out an action; an illegal one annuls the hand."""
+        if not self._has_reset or not self.env.agents:
+            super().step(action)
+            return
+        self._has_updated = True
+        try:
+            self.env.step(action)
+        except IllegalActionError:
+            self.env.annul()
+
+    def observe(self, agent: str) -> dict[str, np.ndarray]:
+        """What the agent's seat knows."""
+        return self.env.observe(agent) if self._has_reset else super().observe(agent)
+
+    def last(self, observe: bool = True) -> tuple:
+        """Observation, reward and so on of the agent selected."""
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything; without this, `__getattr__` would be asked before there is an env."""
+        return self.__dict__.copy()
+
+    def __setstate__(self, attributes: dict[str, Any]) -> None:
+        """Restore what `__getstate__` gave."""
+        self.__dict__.update(attributes)
+
+
+def _checked_num_hands(num_hands: Any) -> int:
+    whole = isinstance(num_hands, int | np.integer) and not isinstance(num_hands, bool)
+    if not whole or num_hands < 1:
+        raise ValueError(f"num_hands must be an integer of at least 1, not {num_hands!r}")
+    return int(num_hands)
+
+
+def _checked_choice(name: str, value: Any, allowed: tuple) -> Any:
+    if value not in allowed:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
+    return value
+
+
+def _checked_obs_key(obs_key: Any) -> str:
+    if not isinstance(obs_key, str) or obs_key in ("", "action_mask"):
+        raise ValueError(f'obs_key must be a name other than "action_mask", not {obs_key!r}')
+    return obs_key

@@ -1,0 +1,122 @@
+"""Beast as a PettingZoo AEC environment.
+
+| | |
+|---|---|
+| Import | `from bestia_env import beast_v0` |
+| Make | `beast_v0.env()` or `pettingzoo.make("aec", "bestia_env/beast-v0")` |
+| Agents | `player_0` … `player_{n-1}`, n = 4, 5 or 6 |
+| Action space | `Discrete(58)` |
+| Observation space | `Dict(observation: Box (D,) float32, action_mask: Box (58,) int8)` |
+
+An English gambling game of the 17th century, after Francis Willughby's Book of Games. Everybody
+stakes and gets n+1 cards; the next card shows trumps. The dealer may take it, blind; otherwise
+each in turn may declare that he plays for the pot. One other may counter. Then all play out the
+tricks: a declarer who takes most wins the pot, one who does not matches it. The rulebook, clause
+by clause, is `bestia_env/rules/RULEBOOK.md`.
+
+## Actions
+
+| Action | Meaning | Legal |
+|---|---|---|
+| 0–51 | a card: suit * 13 + strength; clubs, diamonds, hearts, spades; two … ace | in tricks; as the discard |
+| 52 LEAVE, 53 TAKE | leave or take the upcard | dealer, first, before seeing his cards |
+| 54 PASS | say nothing | in the declaration and counter rounds |
+| 55 PLAY | "I Play" | in the declaration round; dealer who took |
+| 56 COUNTER | "I Counter" | in the counter round |
+| 57 SHOW | show a hand that is sure to win | wherever PLAY or COUNTER is, if it is sure |
+
+## Observation
+
+| Piece | Shape | Meaning | With 4 players at |
+|---|---|---|---|
+| phase | (7,) | what is being decided, one-hot; the last is a hand over | 0–6 |
+| to_act | (n,) | the seat to act, one-hot | 7–10 |
+| dealer | (n,) | the dealer, one-hot | 11–14 |
+| hand | (52,) | own cards | 15–66 |
+| upcard | (52,) | the card turned up, one-hot | 67–118 |
+| trump | (4,) | the suit of trumps, one-hot | 119–122 |
+| played | (n, 52) | cards played in this hand, by seat | 123–330 |
+| order | (52,) | when each was played: k-th of all at k / (n * (n+1)) | 331–382 |
+| trick | (52,) | cards of the current trick | 383–434 |
+| led | (4,) | the suit led, one-hot | 435–438 |
+| winning | (n,) | the seat that is winning the trick, one-hot | 439–442 |
+| tricks | (n,) | tricks taken by each seat / (n+1) | 443–446 |
+| voids | (n, 4) | suits that a seat has shown not to hold | 447–462 |
+| revoked | (1,) | has the observer revoked in this hand? | 463–463 |
+| pot_log | (1,) | log2(1 + P / opening pot) / 4 | 464–464 |
+| pot_digits | (5,) | P in coins to base 4096, each / 4096 | 465–469 |
+| discard | (52,) | the observer's own discard, one-hot | 470–521 |
+| upcard_is | (2,) | the upcard was left; was taken | 522–523 |
+| said | (n, 3) | in the declaration round: PASS, PLAY, SHOW | 524–535 |
+| countered | (n, 3) | in the counter round: PASS, COUNTER, SHOW | 536–547 |
+| stakes | (3,) | this hand's stakes, one-hot: none, one from the dealer, full | 548–550 |
+
+D is 551, 617 and 683 for 4 to 6 players.
+
+Seats are relative to the observer, 0 being the observer. `observation_pieces` gives each piece's
+slice, `bestia_env.describe(…)` says a vector in words. The mask is all zeros for seats not to act.
+
+## Rewards
+
+At the settlement of each hand every seat gets, in coins, with `reward="equity"` (the default) its
+net coins plus an equal share of the growth of the pot, so that every hand sums to zero; with
+`reward="coins"` its net coins. All other steps give 0. An illegal action is refused by
+`raw_env()`, and with `env()` annuls the hand and ends the session: the offender's reward is
+-min(P, match_limit), where P is the pot, and the others share it.
+
+## Arguments
+
+| Argument | Default | Meaning |
+|---|---|---|
+| `num_players` | 4 | 4, 5 or 6 |
+| `rules` | `BeastRules()` | all options below at once |
+| `num_hands` | 1 | hands in a session, the deal passing; all agents terminate after the last |
+| `reward` | `"equity"` | or `"coins"` |
+| `render_mode` | None | `"human"` or `"ansi"` |
+| `obs_key` | `"observation"` | name of the vector in the observation |
+
+Every option may also be a keyword of its own:
+
+| Option | Default | Meaning |
+|---|---|---|
+| `losing_counterer` | `"both_lose"` | what a Counterer pays when the Player wins (B-01): "both_lose" nothing, "pays_winner" he matches the pot for the Player, "carry" for the next hand. |
+| `carry_stakes` | `"none"` | stakes on a pot carried from a hand that another seat won (B-03): "none", "dealer_one" one coin from the dealer, "full" as at the start. |
+| `counter_order` | `"player_left"` | who is asked first to counter (B-04): "player_left" or "eldest". |
+| `demonstration` | `"sure_tricks"` | what may be shown (B-12): "sure_tricks", "top_trumps" or "off". |
+| `revoke` | `"forbidden"` | "forbidden", or "penalty": any card may be played, a revoke costs P (B-13). |
+| `match_limit` | `999999999` | coins, the most that one payment of P may be (B-17). |
+
+`reset(options=…)` takes `deck` (an order of all 52 card ids, first card dealt first, or several,
+one for each of the first hands), `dealer` (a seat) and `pot` (coins carried in).
+
+## Infos
+
+`coins` since the session began, the stakes of this hand included; `pot`; `hand_number`; `tricks`.
+
+## Version history
+
+* v0: first release.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from bestia_env.aec import CheckedEnv, TableEnv
+
+
+def env(**kwargs: Any) -> CheckedEnv:
+    """The environment with all checks; keywords as in the module's table of arguments."""
+    return CheckedEnv(raw_env(**kwargs))
+
+
+class raw_env(TableEnv):
+    """Beast without the checks; see the module for the specification."""
+
+    game_name = "beast"
+    metadata: ClassVar[dict[str, Any]] = {
+        "name": "beast_v0",
+        "render_modes": ["human", "ansi"],
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }

@@ -1,0 +1,101 @@
+"""What `reset(options=…)` says about the deals of a session, checked before anything changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestia_env.games import Game
+from bestia_env.rules.table import MAX_COINS, NOBODY, check_coins
+
+
+@dataclass(frozen=True)
+class DealOptions:
+    """The deals of a session as far as they are given.
+
+    Attributes:
+        decks: pack orders of the first hands, each (cards,) int8.
+        heaps: heap orders of the first hands, each (cards,) int8 (Bestia, I-08).
+        dealer: the seat that deals first, or -1 for a draw.
+        pot: coins carried into the first hand.
+    """
+
+    decks: tuple[np.ndarray, ...] = ()
+    heaps: tuple[np.ndarray, ...] = ()
+    dealer: int = NOBODY
+    pot: int = 0
+
+    @classmethod
+    def read(cls, options: dict[str, Any] | None, game: Game, num_players: int) -> DealOptions:
+        """Read the options `deck`, `heap`, `dealer` and `pot`; other keys are ignored.
+
+        Raises:
+            ValueError: one of them is malformed.
+        """
+        options = options or {}
+        return cls(
+            decks=_orders("deck", options.get("deck"), game),
+            heaps=_orders("heap", options.get("heap"), game),
+            dealer=_dealer(options.get("dealer"), num_players),
+            pot=_pot(options.get("pot"), game),
+        )
+
+    def deck(self, hand_number: int) -> np.ndarray | None:
+        """The pack order of a hand, or None for one from the seed."""
+        return self.decks[hand_number] if hand_number < len(self.decks) else None
+
+    def heap(self, hand_number: int) -> np.ndarray | None:
+        """The heap order of a hand, or None for one from the seed."""
+        return self.heaps[hand_number] if hand_number < len(self.heaps) else None
+
+
+def _orders(name: str, value: Any, game: Game) -> tuple[np.ndarray, ...]:
+    """One order of all cards, or a sequence of such orders."""
+    if value is None:
+        return ()
+    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or len(value) == 0:
+        raise ValueError(f"{name} must be an order of all card ids, or some, not {value!r}")
+    several = not np.isscalar(value[0]) and np.ndim(value[0]) > 0
+    return tuple(_order(name, order, game) for order in (value if several else [value]))
+
+
+def _order(name: str, order: Any, game: Game) -> np.ndarray:
+    size = game.pack.size
+    try:
+        cards = np.asarray(order)
+    except ValueError:
+        cards = np.empty(0)
+    if cards.ndim != 1 or cards.dtype.kind not in "iu":
+        raise ValueError(f"{name} must hold integers, the card ids from 0 to {size - 1}")
+    if cards.size != size:
+        raise ValueError(f"{name} must have {size} cards, not {cards.size}")
+    wrong = [int(card) for card in cards if not 0 <= card < size]
+    if wrong:
+        raise ValueError(f"{name} must hold the card ids from 0 to {size - 1}, not {wrong[0]}")
+    values, counts = np.unique(cards, return_counts=True)
+    if values.size != size:
+        card = int(values[counts > 1][0])
+        raise ValueError(
+            f"{name} must have every card once; {game.pack.name(card)} ({card}) is twice"
+        )
+    return cards.astype(np.int8)
+
+
+def _dealer(value: Any, num_players: int) -> int:
+    if value is None:
+        return NOBODY
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not 0 <= value < num_players:
+        raise ValueError(f"dealer must be a seat from 0 to {num_players - 1}, not {value!r}")
+    return int(value)
+
+
+def _pot(value: Any, game: Game) -> int:
+    if value is None:
+        return 0
+    step = 3 if game.name == "bestia" else 1
+    check_coins("pot", value, least=0, step=step, most=MAX_COINS)
+    return int(value)
