@@ -14,7 +14,7 @@ import numpy as np
 from numba.extending import overload
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, has, lowest, without_lowest
+from bestia_env.bits import ONE, ZERO, lowest, without_lowest
 from bestia_env.cards import FRENCH, ITALIAN
 from bestia_env.rules import beast, bestia
 from bestia_env.rules.dispatch import rulebook_of
@@ -211,18 +211,25 @@ def _write_set(bits, start, out):
 
 
 @jit
-def _write_seats(v, bits, start, step, out):
-    """A set of seats, `step` floats apart."""
-    while bits != ZERO:
-        out[start + step * _relative(v, lowest(bits))] = 1
-        bits = without_lowest(bits)
+def _flag(bits, index):
+    """1 if the index is in the set, else 0; without a branch, for what is hard to predict."""
+    return (bits >> np.uint64(index)) & ONE
 
 
 @jit
 def _write_coins(coins, digits, start, out):
     for i in range(digits):
+        if coins == 0:
+            break
         out[start + i] = (coins % DIGIT) / DIGIT
         coins //= DIGIT
+
+
+@jit
+def _log(pot, opening_pot):
+    if pot == opening_pot:
+        return 1 / LOG_SCALE  # the usual case, without a logarithm
+    return math.log2(1 + pot / opening_pot) / LOG_SCALE
 
 
 @jit
@@ -236,18 +243,21 @@ def _write_table(v, at, out, cards, ranks, tricks, opening_pot):
     _write_set(v.hands[v.viewer], at[HAND], out)
     out[at[UPCARD] + v.upcard] = 1
     out[at[TRUMP] + v.trump] = 1
+    step = 1 / (n * tricks)
     for k in range(v.plays):
         out[at[PLAYED] + cards * _relative(v, v.play_seat[k]) + v.play_card[k]] = 1
-        out[at[ORDER] + v.play_card[k]] = (k + 1) / (n * tricks)
+        out[at[ORDER] + v.play_card[k]] = (k + 1) * step
     if v.led != NO_CARD:
         _write_set(trick_cards(v), at[TRICK], out)
         out[at[LED] + v.led // ranks] = 1
         out[at[WINNING] + _relative(v, v.best_seat)] = 1
     for seat in range(n):
-        out[at[TRICKS] + _relative(v, seat)] = v.tricks[seat] / tricks
-        _write_set(np.uint64(v.voids[seat]), at[VOIDS] + 4 * _relative(v, seat), out)
+        relative = _relative(v, seat)
+        out[at[TRICKS] + relative] = v.tricks[seat] / tricks
+        for suit in range(4):
+            out[at[VOIDS] + 4 * relative + suit] = _flag(v.voids[seat], suit)
     out[at[REVOKED]] = v.revoked[v.viewer]
-    out[at[POT_LOG]] = math.log2(1 + v.pot / opening_pot) / LOG_SCALE
+    out[at[POT_LOG]] = _log(v.pot, opening_pot)
     _write_coins(v.pot, POT_DIGITS, at[POT], out)
 
 
@@ -259,10 +269,10 @@ def _write_beast(v, at, out):
     if v.upcard_is != beast.UNDECIDED:
         out[at[UPCARD_IS] + v.upcard_is - beast.LEFT] = 1
     for seat in range(n):
-        if v.said[seat] != beast.SAID_NOTHING:
-            out[at[SAID] + 3 * _relative(v, seat) + v.said[seat] - 1] = 1
-        if v.countered[seat] != beast.SAID_NOTHING:
-            out[at[COUNTERED] + 3 * _relative(v, seat) + v.countered[seat] - 1] = 1
+        relative = _relative(v, seat)
+        for word in range(3):
+            out[at[SAID] + 3 * relative + word] = v.said[seat] == word + 1
+            out[at[COUNTERED] + 3 * relative + word] = v.countered[seat] == word + 1
     out[at[STAKES] + v.stakes] = 1
 
 
@@ -270,11 +280,13 @@ def _write_beast(v, at, out):
 def _write_bestia(v, at, out):
     _write_table(v, at, out, bestia.CARDS, bestia.RANKS, bestia.CARDS_EACH, v.stake)
     _write_set(v.thrown[v.viewer], at[THROWN], out)
-    _write_seats(v, v.passed, at[AUCTION], 2, out)
-    _write_seats(v, v.knocked, at[AUCTION] + 1, 2, out)
-    _write_seats(v, v.refused, at[OFFER], 2, out)
-    _write_seats(v, v.exchanged, at[OFFER] + 1, 2, out)
-    _write_seats(v, v.playing, at[PLAYING], 1, out)
+    for seat in range(v.num_players):
+        relative = _relative(v, seat)
+        out[at[AUCTION] + 2 * relative] = _flag(v.passed, seat)
+        out[at[AUCTION] + 2 * relative + 1] = _flag(v.knocked, seat)
+        out[at[OFFER] + 2 * relative] = _flag(v.refused, seat)
+        out[at[OFFER] + 2 * relative + 1] = _flag(v.exchanged, seat)
+        out[at[PLAYING] + relative] = _flag(v.playing, seat)
     out[at[GATHERED]] = v.gathered
     out[at[FORCED]] = v.forced
     out[at[BREACHES]] = v.breaches[v.viewer] / bestia.CARDS_EACH
@@ -284,8 +296,8 @@ def _write_bestia(v, at, out):
 @jit
 def write_mask(legal, out):
     """Write a set of actions as a mask, (A,) int8."""
-    for action in range(out.size):
-        out[action] = has(legal, action)
+    out[:] = 0
+    _write_set(legal, 0, out)
 
 
 # The full information, for critics that see all cards while training.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import sys
 import textwrap
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -36,9 +37,11 @@ def render_text(
         act, D the dealer; cards that a seat has laid away are in brackets.
 
     Raises:
-        ValueError: no such game, or no such seat at the table.
+        ValueError: no such game, a state of the other one, or no such seat at the table.
     """
     chosen = game_named(game)
+    if state.dtype != chosen.dtype:
+        raise ValueError(f"state must hold a record of {game}: its dtype is another")
     record = state[0] if seat is None else _view(state, seat)[0]
     text = str(_TABLES[game](record, chosen))
     return text.translate(_PLAIN) if _is_plain(ascii_only) else text
@@ -66,7 +69,7 @@ def _stdout_shows_symbols() -> bool:
     return True
 
 
-class _Table:
+class _Table(ABC):
     """What both games show of a state or view `v`."""
 
     laid_away: str  # what cards in brackets are called
@@ -76,6 +79,30 @@ class _Table:
         self.v, self.game, self.pack = v, game, game.pack
         self.seats = range(v.num_players)
         self.is_over = v.phase == game.phases["OVER"]
+
+    @abstractmethod
+    def _upcard_fate(self) -> str:
+        """What became of the upcard, such as `, left`."""
+
+    @abstractmethod
+    def _role(self, seat: int) -> str:
+        """What the seat has said, or what that made it."""
+
+    @abstractmethod
+    def _number_held(self, seat: int) -> int:
+        """How many cards the seat holds; everybody knows."""
+
+    @abstractmethod
+    def _away(self, seat: int) -> np.uint64:
+        """The set of cards that the seat has laid away, as far as the record tells."""
+
+    @abstractmethod
+    def _penalties(self, seat: int) -> int:
+        """How often the seat is to pay P for cards it should not have played."""
+
+    @abstractmethod
+    def _outcome(self) -> str:
+        """How the hand ended."""
 
     def __str__(self) -> str:
         seats = _aligned([self._head(), *map(self._row, self.seats)])
@@ -193,12 +220,17 @@ class _BeastTable(_Table):
 
     def _outcome(self) -> str:
         v = self.v
-        if v.player == NOBODY:
+        if v.player == NOBODY and v.said[v.dealer] == beast.SAID_PASS:
             return "nobody declares"
-        if beast.SAID_SHOW in (v.said[v.player], *v.countered):
+        if beast.SAID_SHOW in (*v.said, *v.countered):
             shower = v.player if v.counterer == NOBODY else v.counterer
             return f"{_player(shower)} shows a sure hand"
-        return f"{_player(v.front)} wins"
+        return f"{_player(v.front)} wins" if self._is_won() else "annulled"
+
+    def _is_won(self) -> bool:
+        """Has somebody half of the tricks, or are all played? (B-15)."""
+        tricks = self.game.tricks(len(self.seats))
+        return bool(2 * max(self.v.tricks) >= tricks or self.v.trick == tricks)
 
 
 class _BestiaTable(_Table):
@@ -244,14 +276,17 @@ class _BestiaTable(_Table):
         return int(self.v.revoked[seat] + self.v.breaches[seat])
 
     def _outcome(self) -> str:
-        force = "; the next hand is a force" if self.v.forced else ""
         playing = [seat for seat in self.seats if _has(self.v.playing, seat)]
-        if not playing:
-            return f"nobody takes part{force}"
-        if len(playing) == 1:
-            return f"{_player(playing[0])} takes the pot alone{force}"
         bete = [_player(seat) for seat in playing if self._is_bete(seat)]
-        return f"bête: {', '.join(bete) or 'nobody'}{force}"
+        if len(playing) == 1:
+            outcome = f"{_player(playing[0])} takes the pot alone"
+        elif self.v.trick == bestia.CARDS_EACH:
+            outcome = f"bête: {', '.join(bete) or 'nobody'}"
+        elif all(_has(self.v.refused, seat) for seat in self.seats):
+            outcome = "nobody takes part"
+        else:
+            return "annulled"
+        return outcome + ("; the next hand is a force" if self.v.forced else "")
 
 
 _TABLES = {"beast": _BeastTable, "bestia": _BestiaTable}
