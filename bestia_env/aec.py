@@ -69,11 +69,13 @@ class TableEnv(AECEnv):
         self.possible_agents = [f"player_{seat}" for seat in range(num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self._layout = layout(self.game.name, self.num_players)
-        self._at = self._layout.offsets
+        self._at, self._size = self._layout.offsets, self._layout.size
+        self._num_actions = self.game.num_actions
         self._make_spaces()
         self.states = engine.new_states(self.game.name, self.num_players, self.rules)
         self._views = self.states.copy()
         self._turn = self.states["turn"]
+        self._public = np.zeros(2 * self.num_players + 2, np.int64)
         self._deals = DealOptions()
         self._np_random: np.random.Generator | None = None
         self.agents: list[str] = []
@@ -140,7 +142,7 @@ class TableEnv(AECEnv):
             engine.start_session(self.states, 0, key, deals.dealer, deals.pot)
         else:
             engine.start_stacked_session(self.states, 0, key, deals.dealer, deals.pot, deck, deck)
-        self._lay_heap()
+        self._lay_heap(0)
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -209,7 +211,7 @@ class TableEnv(AECEnv):
         coins = np.empty(self.num_players)
         engine.write_rewards(self.states, 0, self.reward == "equity", coins)
         self._reward(coins.tolist())
-        hand_number = int(self.states["hand_number"][0]) + 1
+        hand_number = self._public.item(-1) + 1
         if hand_number < self.num_hands:
             self._deal_next(hand_number)
         self._write_infos()
@@ -222,12 +224,12 @@ class TableEnv(AECEnv):
             engine.deal_next_hand(self.states, 0)
         else:
             engine.deal_next_stacked_hand(self.states, 0, deck, deck)
-        self._lay_heap()
+        self._lay_heap(hand_number)
 
-    def _lay_heap(self) -> None:
+    def _lay_heap(self, hand_number: int) -> None:
         """In Bestia, gathered cards are dealt in the order given, or else in one from the seed."""
-        if self.game.name == "bestia":
-            heap = self._deals.heap(int(self.states["hand_number"][0]))
+        if self.game.name == "bestia" and (self._deals.decks or self._deals.heaps):
+            heap = self._deals.heap(hand_number)
             self.states["heap_given"] = heap is not None
             if heap is not None:
                 self.states["heap"] = heap
@@ -244,19 +246,18 @@ class TableEnv(AECEnv):
 
     def _write_infos(self) -> None:
         """Coins since the session began (stakes of this hand included), pot, hand, tricks."""
-        s = self.states[0]
-        in_progress = self._turn[0] >= 0
-        coins = (s.coins + s.gains if in_progress else s.coins).tolist()
-        tricks = s.tricks.tolist()
-        pot, hand_number = int(s.pot), int(s.hand_number)
+        n = self.num_players
+        engine.write_infos(self.states, 0, self._public)
+        public = self._public.tolist()
+        pot, hand_number = public[2 * n :]
         self.infos = {
             agent: {
-                "coins": coins[seat],
+                "coins": public[seat],
                 "pot": pot,
                 "hand_number": hand_number,
-                "tricks": tricks[seat],
+                "tricks": public[n + seat],
             }
-            for agent, seat in self._seats.items()
+            for seat, agent in enumerate(self.possible_agents)
         }
 
     def _index_of(self, action: Any) -> int:
@@ -264,10 +265,9 @@ class TableEnv(AECEnv):
             index = operator.index(action)
         except TypeError:
             index = -1
-        if not 0 <= index < self.game.num_actions:
+        if not 0 <= index < self._num_actions:
             raise ValueError(
-                f"an action must be an integer from 0 to {self.game.num_actions - 1}, "
-                f"not {action!r}"
+                f"an action must be an integer from 0 to {self._num_actions - 1}, not {action!r}"
             )
         return index
 
@@ -283,8 +283,8 @@ class TableEnv(AECEnv):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What the agent's seat knows: the observation (D,) float32 and the mask (A,) int8."""
-        observation = np.empty(self._layout.size, np.float32)
-        mask = np.empty(self.game.num_actions, np.int8)
+        observation = np.empty(self._size, np.float32)
+        mask = np.empty(self._num_actions, np.int8)
         seat = self._seats[agent]
         engine.observe(self.states, 0, seat, self._views, self._at, observation, mask)
         return {self.obs_key: observation, "action_mask": mask}

@@ -130,6 +130,21 @@ def write_rewards(states, i, as_equity, out):
 
 
 @jit
+def write_infos(states, i, out):
+    """Public numbers of states[i], out (2n+2,) int64: coins and tricks of each seat, pot, hand.
+
+    Coins are those since the session began, the stakes of a hand in progress included.
+    """
+    s = states[i]
+    n = s.num_players
+    for seat in range(n):
+        out[seat] = s.coins[seat] + (s.gains[seat] if s.turn != NOBODY else 0)
+        out[n + seat] = s.tricks[seat]
+    out[2 * n] = s.pot
+    out[2 * n + 1] = s.hand_number
+
+
+@jit
 def observe(states, i, seat, views, at, observation, mask):
     """What the seat sees of states[i], and its legal actions if it is to act.
 

@@ -1,0 +1,429 @@
+"""One learner at many tables of baselines, as a Stable-Baselines3 `VecEnv`.
+
+All tables advance in one compiled call a step: the learners' moves, the opponents' moves, the next
+deals, observations and masks. A hand is an episode; each is the first of a session of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from gymnasium import spaces
+from stable_baselines3.common.vec_env import VecEnv
+
+from agents.baselines.dispatch import act as baseline_act
+from agents.policies import NETWORK, default_specs, parse_policy
+from agents.suits import Relabelling, relabel, relabelling, suit_order
+from bestia_env._jit import jit
+from bestia_env.engine import new_states, observe, start_session
+from bestia_env.games import game_named
+from bestia_env.observe import layout
+from bestia_env.rng import draw, seed_sequence_keys, unit
+from bestia_env.rules.dispatch import apply, legal
+from bestia_env.rules.table import NOBODY, equity, seat_after
+from bestia_env.view import look
+
+REWARDS = ("equity", "coins")
+_DEAL = -1  # in place of an action: deal a new hand
+
+
+class Mixture(NamedTuple):
+    """Things to draw from.
+
+    Attributes:
+        kinds: (M,) int64, of baselines.
+        parameters: (M,) float64, their numbers.
+        chances: (M,) float64, cumulated, the last 1.
+    """
+
+    kinds: np.ndarray
+    parameters: np.ndarray
+    chances: np.ndarray
+
+
+class Pots(NamedTuple):
+    """Pots carried into a hand.
+
+    Attributes:
+        coins: (M,) int64.
+        chances: (M,) float64, cumulated, the last 1.
+    """
+
+    coins: np.ndarray
+    chances: np.ndarray
+
+
+class Tables(NamedTuple):
+    """B hands in play, all that is needed to go on with them.
+
+    Attributes:
+        states: (B,) records.
+        seats: (B,) int64, the learner's seat.
+        opponents: (B, n) int64, what plays at each seat, as places in the mixture.
+        pots: (B,) int64, P of each hand.
+        deals: (B,) uint64, generators of deals, pots and opponents.
+        moves: (B,) uint64, generators of the opponents' moves.
+        orders: (B,) int64, how suits are relabelled in the last observation.
+    """
+
+    states: np.ndarray
+    seats: np.ndarray
+    opponents: np.ndarray
+    pots: np.ndarray
+    deals: np.ndarray
+    moves: np.ndarray
+    orders: np.ndarray
+
+
+class Step(NamedTuple):
+    """What a step leaves behind.
+
+    Attributes:
+        observations: (B, D) float32.
+        masks: (B, A) bool.
+        rewards: (B,) float32.
+        dones: (B,) bool.
+        last: (B, D) float32, the settled hand's last observation where `dones`.
+    """
+
+    observations: np.ndarray
+    masks: np.ndarray
+    rewards: np.ndarray
+    dones: np.ndarray
+    last: np.ndarray
+
+
+class LearnerVecEnv(VecEnv):
+    """B tables with a learner at one seat of each, for sb3 and sb3-contrib.
+
+    The learner's seat moves on with every hand. Hands that end before the learner is asked
+    anything are played but never seen. Rewards come at a hand's settlement, in pots: the equity or
+    the coins of the hand divided by P.
+
+    Attributes:
+        game: "beast" or "bestia".
+        num_players: seats.
+        opponents: the specs of the baselines and their weights.
+        tables: the hands in play.
+        hands: how many hands have been settled since the last reset, skipped ones not counted.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_players: int = 4,
+        num_envs: int = 1024,
+        *,
+        opponents: Mapping[str, float] | Sequence[str] | None = None,
+        same_opponents: float = 0.0,
+        rules: object = None,
+        reward: str = "equity",
+        pots: Mapping[int, float] | None = None,
+        sort_suits: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        """Set the tables; nothing is dealt before `reset`.
+
+        Args:
+            game: "beast" or "bestia".
+            num_players: seats.
+            num_envs: B.
+            opponents: specs of baselines, with weights if a mapping; all baselines if None.
+                One is drawn for every hand and seat.
+            same_opponents: the share of hands in which all opponents are copies of one draw.
+            rules: `BeastRules` or `BestiaRules`; the game's defaults if None.
+            reward: "equity" or "coins".
+            pots: sizes of the pot in opening pots, with weights; None for opening pots only.
+            sort_suits: relabel suits as `agents.suits` does.
+            seed: of deals, opponents and their moves; `seed()` replaces it.
+
+        Raises:
+            ValueError: an argument is out of range; it says which and what is allowed.
+        """
+        chosen = game_named(game)
+        self.game, self.num_players = game, num_players
+        self.rules = rules or chosen.rules()
+        states = new_states(game, num_players, self.rules, _checked_count(num_envs))
+        if reward not in REWARDS:
+            raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {reward!r}")
+        if not 0 <= same_opponents <= 1:
+            raise ValueError(f"same_opponents must be from 0 to 1, not {same_opponents!r}")
+        self.reward, self.same_opponents = reward, same_opponents
+        self.opponents = _weights(opponents or default_specs(game))
+        self._mixture = _mixture(self.opponents, game, num_players)
+        self._pots = _pots(_weights(pots or {1: 1.0}), self.rules, game, num_players)
+        self._labels = relabelling(game, num_players, sort_suits)
+        self.tables = Tables(
+            states,
+            np.arange(num_envs) % num_players,
+            np.zeros((num_envs, num_players), np.int64),
+            np.zeros(num_envs, np.int64),
+            np.zeros(num_envs, np.uint64),
+            np.zeros(num_envs, np.uint64),
+            np.zeros(num_envs, np.int64),
+        )
+        table = layout(game, num_players)
+        self._scratch = (
+            np.zeros(1, states.dtype),
+            np.zeros(table.size, np.float32),
+            np.zeros(chosen.num_actions, np.int8),
+        )
+        self.masks = np.zeros((num_envs, chosen.num_actions), bool)
+        self.hands = 0
+        super().__init__(
+            num_envs,
+            spaces.Box(np.zeros_like(table.high), table.high),
+            spaces.Discrete(chosen.num_actions),
+        )
+        self.seed(seed)
+
+    # What a VecEnv does.
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Seed the next reset; None for fresh randomness."""
+        self._seeds = [seed, *[None] * (self.num_envs - 1)]
+        self._seeded = True
+        return self._seeds
+
+    def reset(self) -> np.ndarray:
+        """Deal a new hand at every table; returns the observations (B, D)."""
+        if self._seeded:
+            keys = seed_sequence_keys(self._seeds[0], 2 * self.num_envs)
+            self.tables.deals[:], self.tables.moves[:] = np.split(keys, 2)
+            self.tables.seats[:] = np.arange(self.num_envs) % self.num_players
+            self._seeded = False
+        self.hands = 0
+        return self._advance(np.full(self.num_envs, _DEAL)).observations
+
+    def step_async(self, actions: np.ndarray) -> None:
+        """Take the learners' actions, (B,) integers.
+
+        Raises:
+            ValueError: an action is not legal.
+        """
+        actions = np.asarray(actions, np.int64)
+        if actions.shape != (self.num_envs,):
+            raise ValueError(f"actions must have shape ({self.num_envs},), not {actions.shape}")
+        known = (actions >= 0) & (actions < self.masks.shape[1])
+        allowed = known & self.masks[np.arange(self.num_envs), np.where(known, actions, 0)]
+        if not allowed.all():
+            i = int(np.argmin(allowed))
+            names = game_named(self.game).action_names(self.masks[i])
+            raise ValueError(f"action {actions[i]} at table {i} is not legal: choose among {names}")
+        self._actions = actions
+
+    def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
+        """Carry them out: observations (B, D), rewards (B,) float32, dones (B,) bool, infos."""
+        step = self._advance(self._actions)
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for i in np.flatnonzero(step.dones):
+            infos[i] = {"terminal_observation": step.last[i], "TimeLimit.truncated": False}
+        self.hands += int(np.count_nonzero(step.dones))
+        return step.observations, step.rewards, step.dones, infos
+
+    def action_masks(self) -> np.ndarray:
+        """The legal actions at every table, (B, A) bool, a copy."""
+        return self.masks.copy()
+
+    def close(self) -> None:
+        """Nothing to release."""
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Is there such an attribute?"""
+        return hasattr(self, attr_name)
+
+    def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
+        """The attribute, once for every table."""
+        if attr_name == "render_mode":
+            return [None for _ in self._get_indices(indices)]
+        return [getattr(self, attr_name) for _ in self._get_indices(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
+        """Refused: the tables share everything."""
+        raise NotImplementedError(f"the tables share {attr_name}: set it on the LearnerVecEnv")
+
+    def env_method(
+        self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any
+    ) -> list[Any]:
+        """Of methods there is `action_masks` alone: a mask (A,) bool for every table."""
+        if method_name != "action_masks":
+            raise AttributeError(f"the tables have no method {method_name}, only action_masks")
+        masks = self.action_masks()
+        return [masks[i] for i in self._get_indices(indices)]
+
+    def env_is_wrapped(self, wrapper_class: type, indices: Any = None) -> list[bool]:
+        """No table is wrapped."""
+        return [False for _ in self._get_indices(indices)]
+
+    # Leaving off and going on.
+
+    def snapshot(self) -> dict[str, np.ndarray]:
+        """All that is needed to go on from here with equal results, as arrays by name."""
+        tables = {name: array.copy() for name, array in self.tables._asdict().items()}
+        tables["states"] = tables["states"].view(np.uint8)
+        return {**tables, "masks": self.action_masks(), "hands": np.array(self.hands)}
+
+    def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
+        """Go on from a snapshot of an environment made with the same arguments."""
+        for name, array in self.tables._asdict().items():
+            array[:] = snapshot[name].view(array.dtype) if name == "states" else snapshot[name]
+        self.masks[:] = snapshot["masks"]
+        self.hands = int(snapshot["hands"])
+        self._seeded = False
+
+    def _advance(self, actions: np.ndarray) -> Step:
+        count, size = self.num_envs, self.observation_space.shape[0]
+        step = Step(
+            np.empty((count, size), np.float32),
+            self.masks,
+            np.zeros(count, np.float32),
+            np.zeros(count, bool),
+            np.empty((count, size), np.float32),
+        )
+        _advance(
+            self.tables,
+            actions,
+            self._mixture,
+            self.same_opponents,
+            self._pots,
+            self.reward == "equity",
+            self._labels,
+            self._scratch,
+            step,
+        )
+        return step
+
+
+def _checked_count(num_envs: int) -> int:
+    if not isinstance(num_envs, int | np.integer) or num_envs < 1:
+        raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
+    return int(num_envs)
+
+
+def _weights(choices: Mapping | Sequence) -> dict:
+    """Choices with their weights, all alike where none are given."""
+    weights = dict(choices) if isinstance(choices, Mapping) else dict.fromkeys(choices, 1.0)
+    for choice, weight in weights.items():
+        if not weight >= 0 or weight == np.inf:
+            raise ValueError(f"the weight of {choice!r} must be a number from 0, not {weight!r}")
+    if not any(weights.values()):
+        raise ValueError(f"one of the weights must be above 0: {weights}")
+    return weights
+
+
+def _chances(weights: dict) -> np.ndarray:
+    chances = np.cumsum(np.array(list(weights.values()), float))
+    return chances / chances[-1]
+
+
+def _mixture(opponents: dict[str, float], game: str, num_players: int) -> Mixture:
+    policies = [parse_policy(spec, game, num_players) for spec in opponents]
+    for policy in policies:
+        if policy.kind == NETWORK:
+            raise ValueError(f"opponent {policy.spec!r}: only baselines can be opponents")
+    return Mixture(
+        np.array([policy.kind for policy in policies]),
+        np.array([policy.parameter for policy in policies]),
+        _chances(opponents),
+    )
+
+
+def _pots(pots: dict[int, float], rules: Any, game: str, num_players: int) -> Pots:
+    """Pots carried in, so that P is such a multiple of the opening pot under default stakes."""
+    opening = rules.opening_pot(num_players)
+    for multiple in pots:
+        if not isinstance(multiple, int | np.integer) or not 1 <= multiple <= 10**6:
+            raise ValueError(
+                f"pots must be whole multiples of the opening pot, 1 to 1000000, not {multiple!r}"
+            )
+    # A pot carried in bears no stakes in Beast (B-03); in Bestia the dealer's come on top (I-02).
+    coins = [
+        opening * (multiple - (game == "bestia")) if multiple > 1 else 0 for multiple in pots
+    ]
+    return Pots(np.array(coins, np.int64), _chances(pots))
+
+
+# The kernels.
+
+
+@jit
+def _advance(tables, actions, mixture, same, pots, as_equity, labels, scratch, step):
+    """Play on at every table until its learner is to act; actions of -1 deal a new hand."""
+    for i in range(actions.size):
+        action = actions[i]
+        if action != _DEAL:
+            action = labels.original[tables.orders[i], action]
+        _play_on(tables, i, action, mixture, same, pots, as_equity, labels, scratch, step)
+
+
+@jit
+def _play_on(tables, i, action, mixture, same, pots, as_equity, labels, scratch, step):
+    s = tables.states[i]
+    asked = action != _DEAL  # has the learner been asked anything in this hand?
+    while True:
+        if action == _DEAL:
+            _deal(tables, i, mixture, same, pots)
+        else:
+            apply(s, action)
+        over = s.turn == NOBODY
+        if not over and s.turn != tables.seats[i]:
+            action = _opponent_action(tables, i, mixture, scratch[0])
+        elif over and not asked:
+            action = _DEAL
+        else:
+            seen = step.last[i] if over else step.observations[i]
+            _show(tables, i, labels, scratch, seen, step.masks[i])
+            if not over:
+                break
+            step.dones[i] = True
+            step.rewards[i] = _reward(s, tables.seats[i], as_equity) / tables.pots[i]
+            asked = False
+            action = _DEAL
+
+
+@jit
+def _deal(tables, i, mixture, same, pots):
+    """A new hand: pot, deal, the learner's seat, and who sits at the others."""
+    rng = tables.deals[i : i + 1]
+    pot = pots.coins[_drawn(rng, pots.chances)]
+    start_session(tables.states, i, draw(rng), NOBODY, pot)
+    s = tables.states[i]
+    tables.pots[i] = s.pot
+    tables.seats[i] = seat_after(s, tables.seats[i])
+    alike = unit(rng) < same
+    for seat in range(s.num_players):
+        if alike and seat > 0:
+            tables.opponents[i, seat] = tables.opponents[i, 0]
+        else:
+            tables.opponents[i, seat] = _drawn(rng, mixture.chances)
+
+
+@jit
+def _drawn(rng, chances):
+    return np.searchsorted(chances, unit(rng), side="right")
+
+
+@jit
+def _opponent_action(tables, i, mixture, views):
+    s = tables.states[i]
+    look(tables.states, i, s.turn, views, 0)
+    who = tables.opponents[i, s.turn]
+    rng = tables.moves[i : i + 1]
+    return baseline_act(mixture.kinds[who], mixture.parameters[who], views[0], legal(s), rng)
+
+
+@jit
+def _reward(s, seat, as_equity):
+    return equity(s, seat) if as_equity else np.float64(s.gains[seat])
+
+
+@jit
+def _show(tables, i, labels, scratch, observation, mask):
+    """Write what the learner sees, its suits relabelled."""
+    views, seen, allowed = scratch
+    observe(tables.states, i, tables.seats[i], views, labels.at, seen, allowed)
+    tables.orders[i] = suit_order(labels, seen)
+    relabel(labels, tables.orders[i], seen, allowed, observation, mask)
+

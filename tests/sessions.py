@@ -1,0 +1,241 @@
+"""Sessions as data: options, packs and heaps drawn at random, and the engine that plays them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from bestia_env import engine
+from bestia_env.games import GAMES
+from bestia_env.observe import layout
+from bestia_env.rules.table import next_card
+
+OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
+    "beast": {
+        "losing_counterer": ("both_lose", "pays_winner", "carry"),
+        "carry_stakes": ("none", "dealer_one", "full"),
+        "counter_order": ("player_left", "eldest"),
+        "demonstration": ("sure_tricks", "top_trumps", "off"),
+        "revoke": ("forbidden", "penalty"),
+        "match_limit": (1, 10, 100, 999_999_999, 10**12),
+    },
+    "bestia": {
+        "stake": (3, 6, 30),
+        "dealer_stake": ("always", "only_if_empty"),
+        "all_pass": ("carry", "dealer_takes"),
+        "first_lead": ("next_active", "first_knocker"),
+        "must_head": (False, True),
+        "force": (False, True),
+        "revoke": ("forbidden", "penalty"),
+        "maxims": ("off", "mask", "penalty"),
+        "maxim_1": (True, False),
+        "maxim_2": (True, False),
+        "maxim_3": (True, False),
+        "match_limit": (3, 12, 120, 999_999_999, 10**12 - 1),
+    },
+}
+POTS = (0, 0, 3, 30, 10**9 - 1, 10**12 - 1)
+CHANCES = (0.1, 0.5, 0.9)
+TABLES = [(name, n) for name, game in GAMES.items() for n in game.player_counts]
+
+
+@dataclass
+class Session:
+    """All that settles a session; its repr is Python.
+
+    Attributes:
+        game: "beast" or "bestia".
+        num_players: seats.
+        options: of the rules, those left out having their defaults.
+        dealer: the seat that deals first.
+        pot: coins carried in.
+        decks: a pack order for each hand.
+        heaps: an order of gathered cards for each hand.
+        key: None, or the key from which the engine deals by itself; `decks` must then agree.
+        actions: those carried out, by hand.
+    """
+
+    game: str
+    num_players: int
+    options: dict[str, Any]
+    dealer: int
+    pot: int
+    decks: list[list[int]]
+    heaps: list[list[int]]
+    key: int | None = None
+    actions: list[list[int]] = field(default_factory=list)
+
+
+def random_session(rng: Random, game: str, num_players: int, num_hands: int = 4) -> Session:
+    """Every option at random; one session in five dealt from a key, the rest from random packs."""
+    session = Session(
+        game,
+        num_players,
+        options={name: rng.choice(values) for name, values in OPTIONS[game].items()},
+        dealer=rng.randrange(num_players),
+        pot=rng.choice(POTS),
+        decks=[random_pack(rng, game, num_players) for _ in range(num_hands)],
+        heaps=[rng.sample(range(size), size) for size in [GAMES[game].pack.size] * num_hands],
+    )
+    return keyed(session, rng.getrandbits(64)) if rng.random() < 0.2 else session
+
+
+def keyed(session: Session, key: int) -> Session:
+    """The same session dealt from a key."""
+    hands = range(len(session.decks))
+    decks = [pack_of_key(session.game, session.num_players, key, hand) for hand in hands]
+    return replace(session, key=key, decks=decks)
+
+
+def pack_of_key(game: str, num_players: int, key: int, hand_number: int) -> list[int]:
+    """The order in which the engine deals a hand, had it to deal the whole pack."""
+    states = engine.new_states(game, num_players)
+    engine.start_sessions(states, np.array([key], np.uint64), 0, 0)
+    for _ in range(hand_number):
+        engine.deal_next_hand(states, 0)
+    while states[0].dealt < GAMES[game].pack.size:
+        next_card(states[0])
+    return states[0].pack.tolist()
+
+
+def random_pack(rng: Random, game: str, num_players: int) -> list[int]:
+    """Mostly with the high trumps in one hand, so that there is something to show or to obey."""
+    size, ranks = GAMES[game].pack.size, len(GAMES[game].pack.ranks)
+    each = GAMES[game].tricks(num_players)
+    deck = rng.sample(range(size), size)
+    if rng.random() < 0.3:
+        return deck
+    up = num_players * each if game == "beast" else 0
+    start = rng.randrange(num_players) * each + (game == "bestia")
+    low = deck[up] // ranks * ranks
+    high = [card for card in reversed(range(low, low + ranks)) if card != deck[up]]
+    favoured = [card for card in high if rng.random() < 0.8][: rng.randint(2, each)]
+    for place, card in enumerate(favoured, start):
+        other = deck.index(card)
+        deck[place], deck[other] = deck[other], deck[place]
+    return deck
+
+
+def random_style(rng: Random) -> dict[str, float]:
+    """How likely something bold is in each phase: no pass, no refusal, a show where it may be."""
+    names = [phase.name for game in GAMES.values() for phase in game.phases]
+    return {name: rng.choice(CHANCES) for name in names}
+
+
+def random_action(rng: Random, table: Table, style: dict[str, float], legal: list[int]) -> int:
+    """Any card, or the first of the other actions unless the style is bold."""
+    cards = legal[0] < table.game.pack.size
+    if cards or len(legal) == 1:
+        return rng.choice(legal)
+    return rng.choice(legal[1:]) if rng.random() < style[table.phase] else legal[0]
+
+
+@functools.lru_cache(1 << 16)
+def members(bits: int) -> frozenset[int]:
+    """The members of a set of bits."""
+    return frozenset(i for i in range(bits.bit_length()) if bits >> i & 1)
+
+
+class Table:
+    """A session in the engine, by its kernels.
+
+    Attributes:
+        session: what is played; heaps that the engine drew from a key are noted in it.
+        states: (1,) the state.
+        actions: those carried out, by hand.
+        hand: the number of the hand that is on or has just been settled.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.game = GAMES[session.game]
+        rules = self.game.rules(**session.options)
+        self.states = engine.new_states(session.game, session.num_players, rules)
+        self.views = self.states.copy()
+        self._fields = {name: self.states[name][0, ...] for name in self.game.dtype.names}
+        for name in SEAT_FIELDS & self._fields.keys():
+            self._fields[name] = self._fields[name][: session.num_players]
+        self.layout = layout(session.game, session.num_players)
+        self.observation = np.zeros(self.layout.size, np.float32)
+        self.mask = np.zeros(self.game.num_actions, np.int8)
+        self.hand = 0
+        self.actions: list[list[int]] = [[]]
+        place = (self.states, 0, np.uint64(session.key or 0), session.dealer, session.pot)
+        if session.key is None:
+            engine.start_stacked_session(*place, *self._orders())
+        else:
+            engine.start_session(*place)
+
+    def _orders(self) -> tuple[np.ndarray, np.ndarray]:
+        orders = self.session.decks[self.hand], self.session.heaps[self.hand]
+        return np.array(orders[0], np.int8), np.array(orders[1], np.int8)
+
+    def read(self, name: str) -> Any:
+        """A field of the state, as int or list."""
+        return self._fields[name].tolist()
+
+    def observe(self, seat: int) -> None:
+        """Write `views`, `observation` and `mask` as the seat sees the table."""
+        engine.observe(
+            self.states, 0, seat, self.views, self.layout.offsets, self.observation, self.mask
+        )
+
+    @property
+    def turn(self) -> int:
+        """The seat to act, -1 when the hand is over."""
+        return self.read("turn")
+
+    @property
+    def phase(self) -> str:
+        """The name of the phase."""
+        return PHASE_NAMES[self.session.game][self.read("phase")]
+
+    @property
+    def gathered(self) -> bool:
+        """Were cards gathered for an exchange?"""
+        return self.session.game == "bestia" and self.read("gathered")
+
+    def legal(self) -> list[int]:
+        """The mask of the seat to act, as a list of actions."""
+        self.observe(self.turn)
+        return self.mask.nonzero()[0].tolist()
+
+    def act(self, action: int) -> None:
+        """Carry out a legal action."""
+        self.actions[-1].append(action)
+        engine.act(self.states, 0, action)
+        if self.session.key is not None and self.phase == "TRICKS" and self.gathered:
+            self.session.heaps[self.hand] = self.read("heap")
+
+    def deal_next(self) -> None:
+        """The next hand of the session."""
+        self.hand += 1
+        self.actions.append([])
+        if self.session.key is None:
+            engine.deal_next_stacked_hand(self.states, 0, *self._orders())
+        else:
+            engine.deal_next_hand(self.states, 0)
+
+
+def walk(table: Table, rng: Random) -> Iterator[Table]:
+    """Play the session at random; the table at every decision and after every settlement."""
+    style = random_style(rng)
+    for hand in range(len(table.session.decks)):
+        if hand:
+            table.deal_next()
+        while table.turn >= 0:
+            yield table
+            table.act(random_action(rng, table, style, table.legal()))
+        yield table
+
+
+PHASE_NAMES = {name: [phase.name for phase in game.phases] for name, game in GAMES.items()}
+SEAT_FIELDS = {
+    *("coins", "gains", "hands", "tricks", "voids", "revoked"),
+    *("said", "countered", "thrown", "breaches"),
+}

@@ -1,0 +1,185 @@
+import os
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bestia_env import engine
+from bestia_env.games import GAMES
+from bestia_env.render import render_text
+from tests.sessions import TABLES, Table, members, random_session, walk
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def tables(game, num_players, hands=6):
+    """A table at every step of random hands of many options, pots and packs."""
+    rng = random.Random(f"{game}{num_players}")
+    for _ in range(hands):
+        yield from walk(Table(random_session(rng, game, num_players, num_hands=1)), rng)
+
+
+def row(text, seat):
+    """The line of a seat in the table of seats."""
+    return next(line for line in text.splitlines() if line.startswith(f"player_{seat} "))
+
+
+def words(text, game):
+    """All card names in an ASCII text."""
+    names = {GAMES[game].pack.name(card) for card in range(GAMES[game].pack.size)}
+    return names & set(re.split(r"[^0-9A-Za-z_]", text))
+
+
+def bits_of(cards):
+    return sum(1 << card for card in cards)
+
+
+def laid_away(table, seat):
+    """Cards that only this seat knows to be out of play."""
+    if table.game.name == "bestia":
+        return table.read("thrown")[seat]
+    return table.read("discard") if seat == table.read("dealer") else 0
+
+
+def known(table, seat):
+    """What the seat may know, from the full state; nothing of this is asked of the renderer."""
+    is_blind = table.phase == "TAKE" and seat == table.read("dealer")
+    played = bits_of(table.read("play_card")[: table.read("plays")]) | 1 << table.read("upcard")
+    return played | laid_away(table, seat) | (0 if is_blind else table.read("hands")[seat])
+
+
+def names(table, bits):
+    return {table.game.pack.name(card) for card in members(bits)}
+
+
+def reshuffled(rng, table, seat):
+    """The state with all cards that the seat cannot know exchanged for one another."""
+    s = table.states.copy()
+    hidden = sorted(set(range(table.game.pack.size)) - set(members(known(table, seat))))
+    rename = dict(zip(hidden, rng.sample(hidden, len(hidden)), strict=True))
+    for field in {"hands", "thrown", "discard"} & set(s.dtype.names):
+        sets = s[field][0].reshape(-1) if s[field].ndim > 1 else s[field]
+        for i, bits in enumerate(sets):
+            sets[i] = bits_of(rename.get(card, card) for card in members(int(bits)))
+    return s
+
+
+@pytest.mark.parametrize(("game", "num_players"), TABLES)
+def test_it_fits_a_terminal_at_every_step(game, num_players):
+    for table in tables(game, num_players):
+        for seat in (None, table.turn if table.turn >= 0 else 0):
+            text = render_text(table.states, game, seat, ascii_only=False)
+            plain = render_text(table.states, game, seat, ascii_only=True)
+            assert max(map(len, text.splitlines())) <= 80, text
+            assert plain.isascii()
+            assert list(map(len, plain.splitlines())) == list(map(len, text.splitlines()))
+
+
+@pytest.mark.parametrize(("game", "num_players"), TABLES)
+def test_an_open_table_shows_all_cards(game, num_players):
+    for table in tables(game, num_players, hands=3):
+        text = render_text(table.states, game, ascii_only=True)
+        assert "?" not in text
+        for seat, bits in enumerate(table.read("hands")):
+            cards = names(table, bits | laid_away(table, seat))
+            assert words(row(text, seat), game) == cards
+
+
+@pytest.mark.parametrize(("game", "num_players"), TABLES)
+def test_a_seat_sees_what_it_may_know_and_nothing_else(game, num_players):
+    rng = random.Random(num_players)
+    for table in tables(game, num_players, hands=3):
+        seat = rng.randrange(num_players)
+        text = render_text(table.states, game, seat, ascii_only=True)
+        assert words(text, game) == names(table, known(table, seat))
+        other = reshuffled(rng, table, seat)
+        assert render_text(other, game, seat, ascii_only=True) == text
+
+
+@pytest.mark.parametrize(("game", "num_players"), TABLES)
+def test_everybody_can_count_the_cards_of_others(game, num_players):
+    for table in tables(game, num_players, hands=3):
+        text = render_text(table.states, game, 0, ascii_only=True)
+        for seat in range(1, num_players):
+            assert row(text, seat).count("??") == len(members(table.read("hands")[seat]))
+
+
+@pytest.mark.parametrize(("game", "num_players"), TABLES)
+def test_each_trick_goes_to_its_winner(game, num_players):
+    for table in tables(game, num_players, hands=3):
+        text = render_text(table.states, game, ascii_only=True)
+        taken = re.findall(r"^trick .* > player_(\d)$", text, re.MULTILINE)
+        assert [taken.count(str(seat)) for seat in range(num_players)] == table.read("tricks")
+        so_far = re.findall(r"^trick .* > player_(\d) so far$", text, re.MULTILINE)
+        assert so_far == [str(seat) for seat in [table.read("best_seat")] if seat >= 0]
+
+
+def test_penalties_are_secret_until_settlement():
+    states = engine.new_states("bestia", 3)
+    engine.start_sessions(states, np.ones(1, np.uint64), 0, 0)
+    before = [render_text(states, "bestia", seat) for seat in range(3)]
+    states["breaches"][0, 1] = 2
+    after = [render_text(states, "bestia", seat) for seat in range(3)]
+    assert before[0] == after[0]
+    assert before[2] == after[2]
+    assert "penalties × P  1:2" in after[1]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_an_annulled_hand_has_no_winner(game):
+    for table in tables(game, 4, hands=3):
+        if table.turn >= 0:
+            states = table.states.copy()
+            engine.annul_hand(states, 0)
+            assert "\nannulled\n" in render_text(states, game)
+
+
+def test_a_view_shows_what_its_viewer_may_know():
+    table = next(iter(tables("beast", 4)))
+    table.observe(2)
+    assert render_text(table.views, "beast") == render_text(table.states, "beast", 2)
+
+
+SCRIPT = """
+import numpy as np
+from bestia_env.engine import new_states, start_sessions
+from bestia_env.render import render_text
+for game in ("beast", "bestia"):
+    states = new_states(game, 4)
+    start_sessions(states, np.ones(1, np.uint64), 0, 0)
+    print(render_text(states, game, 0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("encoding", "symbols"), [("ascii", False), ("cp1252", False), ("utf-8", True)]
+)
+def test_symbols_only_where_the_terminal_can_show_them(encoding, symbols):
+    out = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        check=True,
+    ).stdout.decode(encoding)
+    assert ("▒▒" in out, "??" in out) == (symbols, not symbols)
+    assert ("◄" in out, "<" in out) == (symbols, not symbols)
+    assert out.isascii() is not symbols
+
+
+@pytest.mark.parametrize(
+    ("game", "seat", "message"),
+    [
+        ("beast", 4, "seat must be from 0 to 3, not 4"),
+        ("beast", -1, "seat must be from 0 to 3, not -1"),
+        ("bestia", 0, "state must hold a record of bestia"),
+        ("bridge", 0, "game must be one of beast, bestia, not 'bridge'"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(game, seat, message):
+    with pytest.raises(ValueError, match=message):
+        render_text(engine.new_states("beast", 4), game, seat)
