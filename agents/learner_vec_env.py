@@ -13,9 +13,10 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
+from agents.arena import Table
 from agents.baselines.dispatch import act as baseline_act
 from agents.policies import NETWORK, default_specs, parse_policy
-from agents.suits import Relabelling, relabel, relabelling, suit_order
+from agents.suits import relabel, relabelling, suit_order
 from bestia_env._jit import jit
 from bestia_env.engine import new_states, observe, start_session
 from bestia_env.games import game_named
@@ -274,7 +275,7 @@ class LearnerVecEnv(VecEnv):
         self._seeded = False
 
     def _advance(self, actions: np.ndarray) -> Step:
-        count, size = self.num_envs, self.observation_space.shape[0]
+        count, size = self.num_envs, self._scratch[1].size
         step = Step(
             np.empty((count, size), np.float32),
             self.masks,
@@ -331,18 +332,14 @@ def _mixture(opponents: dict[str, float], game: str, num_players: int) -> Mixtur
 
 
 def _pots(pots: dict[int, float], rules: Any, game: str, num_players: int) -> Pots:
-    """Pots carried in, so that P is such a multiple of the opening pot under default stakes."""
-    opening = rules.opening_pot(num_players)
+    """The coins to carry in so that P, stakes included, is such a multiple of the opening pot."""
     for multiple in pots:
         if not isinstance(multiple, int | np.integer) or not 1 <= multiple <= 10**6:
             raise ValueError(
                 f"pots must be whole multiples of the opening pot, 1 to 1000000, not {multiple!r}"
             )
-    # A pot carried in bears no stakes in Beast (B-03); in Bestia the dealer's come on top (I-02).
-    coins = [
-        opening * (multiple - (game == "bestia")) if multiple > 1 else 0 for multiple in pots
-    ]
-    return Pots(np.array(coins, np.int64), _chances(pots))
+    tables = [Table(game, num_players, rules, int(multiple)) for multiple in pots]
+    return Pots(np.array([table.carried for table in tables], np.int64), _chances(pots))
 
 
 # The kernels.
@@ -422,8 +419,7 @@ def _reward(s, seat, as_equity):
 @jit
 def _show(tables, i, labels, scratch, observation, mask):
     """Write what the learner sees, its suits relabelled."""
-    views, seen, allowed = scratch
-    observe(tables.states, i, tables.seats[i], views, labels.at, seen, allowed)
+    _, seen, allowed = scratch
+    observe(tables.states, i, tables.seats[i], labels.at, seen, allowed)
     tables.orders[i] = suit_order(labels, seen)
     relabel(labels, tables.orders[i], seen, allowed, observation, mask)
-

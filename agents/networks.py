@@ -90,7 +90,9 @@ class Network:
             "sort_suits": self.sort_suits,
         }
 
-    def act_batch(self, observations: np.ndarray, masks: np.ndarray, rngs: np.ndarray) -> np.ndarray:
+    def act_batch(
+        self, observations: np.ndarray, masks: np.ndarray, rngs: np.ndarray
+    ) -> np.ndarray:
         """Choose an action for every row.
 
         Args:
@@ -129,7 +131,14 @@ class Network:
         observation = np.empty(self.num_inputs, np.float32)
         mask = np.empty(self.num_actions, np.int8)
         return _act_on_view(
-            self.packed, view, np.uint64(legal), rng, self.greedy, observation, mask, self._scratch()
+            self.packed,
+            view,
+            np.uint64(legal),
+            rng,
+            self.greedy,
+            observation,
+            mask,
+            self._scratch(),
         )
 
     @functools.cached_property
@@ -156,7 +165,9 @@ class Network:
                 f"(K, {self.num_inputs}), not {observations.shape}"
             )
         if masks.shape != (rows, self.num_actions):
-            raise ValueError(f"masks must have shape ({rows}, {self.num_actions}), not {masks.shape}")
+            raise ValueError(
+                f"masks must have shape ({rows}, {self.num_actions}), not {masks.shape}"
+            )
         if not masks.any(axis=1).all():
             row = int(np.argmin(masks.any(axis=1)))
             raise ValueError(f"row {row} of the masks has no legal action")
@@ -169,8 +180,8 @@ def _check_weights(weights: tuple, inputs: int, actions: int) -> None:
         outputs = actions if number == len(weights) - 1 else len(bias)
         if matrix.shape != (outputs, size) or bias.shape != (outputs,):
             raise ValueError(
-                f"layer {number} must have weights of shape ({outputs}, {size}) and a bias of shape "
-                f"({outputs},), not {matrix.shape} and {bias.shape}"
+                f"layer {number} must have weights of shape ({outputs}, {size}) and a bias of "
+                f"shape ({outputs},), not {matrix.shape} and {bias.shape}"
             )
         if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
             raise ValueError(f"layer {number} holds numbers that are not finite")
@@ -290,7 +301,7 @@ def _act_batch(net, observations, masks, rngs, greedy, scratch, actions):
 
 @jit
 def _act_on_view(net, views, legal, rng, greedy, observation, mask, scratch):
-    write_observation(views[0], net.labels.at, observation)
+    write_observation(views[0], views[0].viewer, net.labels.at, observation)
     write_mask(legal, mask)
     return _choose(net, observation, mask, rng, greedy, scratch)
 

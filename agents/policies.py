@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agents.baselines import Baseline
 from agents.baselines.dispatch import act, baselines
 from agents.networks import Network, load_network
 from bestia_env.games import game_named
@@ -57,19 +58,25 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
     """
     game_named(game).check_num_players(num_players)
     name, colon, argument = spec.partition(":")
-    if name == "net":
+    if name == "net" and argument:
         return Policy(spec, game, NETWORK, network=load_network(argument, game, num_players))
-    table = {baseline.name: kind for kind, baseline in enumerate(baselines(game))}
-    if name not in table:
-        names = ", ".join([*table, "net:FILE"])
-        raise ValueError(f"unknown policy {spec!r} for {game}: choose among {names}")
-    baseline = baselines(game)[table[name]]
-    if not colon:
-        return Policy(spec, game, table[name], baseline.parameter or 0.0)
-    return Policy(spec, game, table[name], _number(spec, argument, baseline))
+    for kind, baseline in enumerate(baselines(game)):
+        if baseline.name == name:
+            number = _number(spec, argument, baseline) if colon else baseline.parameter or 0.0
+            return Policy(spec, game, kind, number)
+    raise ValueError(f"unknown policy {spec!r} for {game}: choose among {_forms(game)}")
 
 
-def _number(spec: str, argument: str, baseline) -> float:
+def _forms(game: str) -> str:
+    """All specs of a game, as an error names them."""
+    numbered = [
+        baseline.name if baseline.parameter is None else f"{baseline.name}:NUMBER"
+        for baseline in baselines(game)
+    ]
+    return ", ".join([*numbered, "net:FILE"])
+
+
+def _number(spec: str, argument: str, baseline: Baseline) -> float:
     if baseline.parameter is None:
         raise ValueError(f"policy {spec!r}: {baseline.name} takes no number")
     try:

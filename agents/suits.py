@@ -49,7 +49,7 @@ def relabelling(game: str, num_players: int, enabled: bool = True) -> Relabellin
     observation = np.tile(np.arange(table.size), (len(ORDERS), 1))
     for piece in table.pieces:
         new = ORDERS if piece.name in _BY_SUIT else cards
-        if piece.shape[-1] == new.shape[1] and (piece.name in _BY_SUIT or piece.shape[-1] > SUITS):
+        if piece.shape[-1] == new.shape[1]:
             rows = np.arange(0, piece.size, new.shape[1])
             place = table.slices[piece.name]
             moved = place.start + rows[:, None] + new[:, None, :]

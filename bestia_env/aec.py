@@ -73,7 +73,6 @@ class TableEnv(AECEnv):
         self._num_actions = self.game.num_actions
         self._make_spaces()
         self.states = engine.new_states(self.game.name, self.num_players, self.rules)
-        self._views = self.states.copy()
         self._turn = self.states["turn"]
         self._public = np.zeros(2 * self.num_players + 2, np.int64)
         self._deals = DealOptions()
@@ -286,7 +285,7 @@ class TableEnv(AECEnv):
         observation = np.empty(self._size, np.float32)
         mask = np.empty(self._num_actions, np.int8)
         seat = self._seats[agent]
-        engine.observe(self.states, 0, seat, self._views, self._at, observation, mask)
+        engine.observe(self.states, 0, seat, self._at, observation, mask)
         return {self.obs_key: observation, "action_mask": mask}
 
     def last(
@@ -311,7 +310,7 @@ class TableEnv(AECEnv):
             `state_space`: float32, laid out by `bestia_env.observe.state_pieces`.
         """
         out = np.empty(self.state_space.shape, np.float32)
-        write_state(self.states, 0, self._views, self._at, out)
+        write_state(self.states, 0, self._at, out)
         return out
 
     def render(self) -> str | None:

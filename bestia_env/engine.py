@@ -14,7 +14,6 @@ from bestia_env.observe import write_mask, write_observation
 from bestia_env.rng import below, draw, seed_sequence_keys
 from bestia_env.rules.dispatch import apply, deal, deal_next, deal_stacked, legal, open_pot, over
 from bestia_env.rules.table import NOBODY, equity, open_session, pass_the_deal, settle
-from bestia_env.view import look
 
 ILLEGAL, NOTHING, TRICK_TAKEN, HAND_SETTLED = -1, 0, 1, 2
 
@@ -145,54 +144,92 @@ def write_infos(states, i, out):
 
 
 @jit
-def observe(states, i, seat, views, at, observation, mask):
-    """What the seat sees of states[i], and its legal actions if it is to act.
+def observe(states, i, seat, at, observation, mask):
+    """What the seat may know of states[i], and its legal actions if it is to act.
 
     Args:
         states: (B,) records.
         i: which of them.
         seat: the observer.
-        views: at least one record of the same dtype, to work in.
         at: `Layout.offsets`.
         observation: (D,) float32, written whole.
         mask: (A,) int8, written whole.
     """
-    look(states, i, seat, views, 0)
-    write_observation(views[0], at, observation)
+    write_observation(states[i], seat, at, observation)
     write_mask(legal(states[i]) if seat == states[i].turn else ZERO, mask)
 
 
 @jit
-def observe_batch(states, views, at, observations, masks):
-    """Observe every state from the seat to act; (B, D) float32 and (B, A) int8 are written."""
-    for i in range(states.size):
-        observe(states, i, states[i].turn, views, at, observations[i], masks[i])
-
-
-@jit
-def step_batch(states, actions, keys, num_hands, as_equity, rewards, ended):
-    """Carry out one legal action in every state; settled hands are followed by the next.
+def observe_batch(states, at, observations, masks, legal_sets):
+    """Observe every state from the seat to act.
 
     Args:
         states: (B,) records.
-        actions: (B,) integers.
+        at: `Layout.offsets`.
+        observations: (B, D) float32, written whole.
+        masks: (B, A) int8, written whole.
+        legal_sets: (B,) uint64, the same as sets of bits, written whole.
+    """
+    for i in range(states.size):
+        _observe_turn(states, i, at, observations, masks, legal_sets)
+
+
+@jit
+def _observe_turn(states, i, at, observations, masks, legal_sets):
+    write_observation(states[i], states[i].turn, at, observations[i])
+    legal_sets[i] = legal(states[i])
+    write_mask(legal_sets[i], masks[i])
+
+
+@jit
+def step(states, i, action, keys, num_hands, as_equity, rewards):
+    """Carry out a legal action in states[i]; a settled hand is followed by the next.
+
+    Args:
+        states: (B,) records.
+        i: which of them.
+        action: an integer.
         keys: (B,) uint64 generators, from which the sessions after the first draw their keys.
         num_hands: the length of a session in hands; a new session follows the last.
         as_equity: reward mode, True for "equity", False for "coins".
-        rewards: (B, n) float64, written whole: a settled hand's rewards, else 0.
-        ended: (B,) int8, written whole: 1 if the hand was settled, 2 if with it the session.
+        rewards: (B, n) float64; row i is written whole: a settled hand's rewards, else 0.
+
+    Returns:
+        1 if the hand was settled, 2 if with it the session, else 0.
+    """
+    rewards[i, :] = 0
+    if act(states, i, action) != HAND_SETTLED:
+        return 0
+    write_rewards(states, i, as_equity, rewards[i])
+    if states[i].hand_number + 1 < num_hands:
+        deal_next(states[i])
+        return 1
+    start_session(states, i, draw(keys[i : i + 1]), NOBODY, 0)
+    return 2
+
+
+@jit
+def step_batch(
+    states, actions, keys, num_hands, as_equity, rewards, ended, at, observations, masks, legal_sets
+):
+    """Step every state, and observe it from the seat then to act.
+
+    Args:
+        states: (B,) records.
+        actions: (B,) integers, legal ones.
+        keys: as for `step`.
+        num_hands: as for `step`.
+        as_equity: as for `step`.
+        rewards: (B, n) float64, written whole.
+        ended: (B,) int8, written whole: what `step` returns.
+        at: as for `observe_batch`, like the rest.
+        observations: (B, D) float32, written whole.
+        masks: (B, A) int8, written whole.
+        legal_sets: (B,) uint64, written whole.
     """
     for i in range(states.size):
-        rewards[i, :] = 0
-        ended[i] = 0
-        if act(states, i, actions[i]) == HAND_SETTLED:
-            write_rewards(states, i, as_equity, rewards[i])
-            ended[i] = 1
-            if states[i].hand_number + 1 < num_hands:
-                deal_next(states[i])
-            else:
-                ended[i] = 2
-                start_session(states, i, draw(keys[i : i + 1]), NOBODY, 0)
+        ended[i] = step(states, i, actions[i], keys, num_hands, as_equity, rewards)
+        _observe_turn(states, i, at, observations, masks, legal_sets)
 
 
 @jit

@@ -1,6 +1,7 @@
-"""A VIEW as a flat vector of floats, laid out by a table of named pieces.
+"""What a seat may know as a flat vector of floats, laid out by a table of named pieces.
 
-Seats are relative to the observer: 0 is the observer, 1 the next in order of play.
+Seats are relative to the observer: 0 is the observer, 1 the next in order of play. The kernels
+take a state or a VIEW alike, and read no more than a view holds: a test compares both.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from bestia_env.cards import FRENCH, ITALIAN
 from bestia_env.rules import beast, bestia
 from bestia_env.rules.dispatch import rulebook_of
 from bestia_env.rules.table import NO_CARD, NOBODY
-from bestia_env.rules.tricks import trick_cards
+from bestia_env.rules.tricks import table_cards
+from bestia_env.view import cards_known
 
 DIGIT = 4096  # coins are exact as digits to this base
 POT_DIGITS = 5  # up to 2**60 coins
@@ -56,10 +58,10 @@ def _table_pieces(n: int, phases: int, cards: int, tricks: int) -> list[Piece]:
         Piece("to_act", (n,), "the seat to act, one-hot"),
         Piece("dealer", (n,), "the dealer, one-hot"),
         Piece("hand", (cards,), "own cards"),
-        Piece("upcard", (cards,), "the card turned up, one-hot"),
-        Piece("trump", (4,), "the suit of trumps, one-hot"),
-        Piece("played", (n, cards), "cards played in this hand, by seat"),
-        Piece("order", (cards,), f"when each was played: k-th of all at k / {n * tricks}"),
+        Piece("trump", (4,), "the suit of trumps and of the upcard, one-hot"),
+        Piece("upcard", (cards // 4,), "the rank of the upcard, one-hot"),
+        Piece("played", (cards,), f"cards played in this hand, the k-th of all at k / {n * tricks}"),
+        Piece("leaders", (tricks, n), "who led each trick; the others followed in order of play"),
         Piece("trick", (cards,), "cards of the current trick"),
         Piece("led", (4,), "the suit led, one-hot"),
         Piece("winning", (n,), "the seat that is winning the trick, one-hot"),
@@ -102,7 +104,7 @@ def _bestia_pieces(n: int) -> list[Piece]:
 
 
 # Places in the tables above.
-PHASE, TO_ACT, DEALER, HAND, UPCARD, TRUMP, PLAYED, ORDER = range(8)
+PHASE, TO_ACT, DEALER, HAND, TRUMP, UPCARD, PLAYED, LEADERS = range(8)
 TRICK, LED, WINNING, TRICKS, VOIDS, REVOKED, POT_LOG, POT, OWN = range(8, 17)
 DISCARD, UPCARD_IS, SAID, COUNTERED, STAKES = range(OWN, OWN + 5)
 THROWN, AUCTION, OFFER, PLAYING, GATHERED, FORCED, BREACHES, STAKE = range(OWN, OWN + 8)
@@ -176,31 +178,41 @@ def layout(game: str, num_players: int) -> Layout:
 # The kernels.
 
 
-def write_observation(v, at, out):
-    """Write a view as a vector.
+def write_observation(s, seat, at, out):
+    """Write what a seat may know as a vector.
 
     Args:
-        v: a view record of either game.
+        s: a state record of either game, or the seat's view of it.
+        seat: the observer.
         at: `Layout.offsets`.
         out: (D,) float32, written whole.
     """
-    _writer(v)(v, at, out)
+    _writer(s)(s, seat, at, out)
 
 
 @overload(write_observation)
-def _write_observation(v, at, out):
-    implementation = _writer(v)
-    return lambda v, at, out: implementation(v, at, out)
+def _write_observation(s, seat, at, out):
+    implementation = _writer(s)
+    return lambda s, seat, at, out: implementation(s, seat, at, out)
 
 
-def _writer(v):
-    return _write_beast if rulebook_of(v) is beast else _write_bestia
+def _writer(s):
+    return _write_beast if rulebook_of(s) is beast else _write_bestia
 
 
 @jit
-def _relative(v, seat):
-    seat -= v.viewer
-    return seat if seat >= 0 else seat + v.num_players
+def _relative(s, observer, seat):
+    seat -= observer
+    return seat if seat >= 0 else seat + s.num_players
+
+
+# Branches that are hard to predict cost more than a few stores: hence flags instead of ifs.
+
+
+@jit
+def _flag(bits, index):
+    """1 if the index is in the set, else 0."""
+    return np.int64((bits >> np.uint64(index)) & ONE)
 
 
 @jit
@@ -208,12 +220,6 @@ def _write_set(bits, start, out):
     while bits != ZERO:
         out[start + lowest(bits)] = 1
         bits = without_lowest(bits)
-
-
-@jit
-def _flag(bits, index):
-    """1 if the index is in the set, else 0; without a branch, for what is hard to predict."""
-    return (bits >> np.uint64(index)) & ONE
 
 
 @jit
@@ -233,64 +239,78 @@ def _log(pot, opening_pot):
 
 
 @jit
-def _write_table(v, at, out, cards, ranks, tricks, opening_pot):
+def _write_table(s, me, at, out, ranks, tricks, opening_pot):
     out[:] = 0
-    n = v.num_players
-    out[at[PHASE] + v.phase] = 1
-    if v.turn != NOBODY:
-        out[at[TO_ACT] + _relative(v, v.turn)] = 1
-    out[at[DEALER] + _relative(v, v.dealer)] = 1
-    _write_set(v.hands[v.viewer], at[HAND], out)
-    out[at[UPCARD] + v.upcard] = 1
-    out[at[TRUMP] + v.trump] = 1
-    step = 1 / (n * tricks)
-    for k in range(v.plays):
-        out[at[PLAYED] + cards * _relative(v, v.play_seat[k]) + v.play_card[k]] = 1
-        out[at[ORDER] + v.play_card[k]] = (k + 1) * step
-    if v.led != NO_CARD:
-        _write_set(trick_cards(v), at[TRICK], out)
-        out[at[LED] + v.led // ranks] = 1
-        out[at[WINNING] + _relative(v, v.best_seat)] = 1
+    out[at[PHASE] + s.phase] = 1
+    if s.turn != NOBODY:
+        out[at[TO_ACT] + _relative(s, me, s.turn)] = 1
+    out[at[DEALER] + _relative(s, me, s.dealer)] = 1
+    _write_set(cards_known(s, me), at[HAND], out)
+    out[at[TRUMP] + s.trump] = 1
+    out[at[UPCARD] + s.upcard - s.trump * ranks] = 1
+    if s.plays > 0:
+        _write_plays(s, me, at, out, ranks, tricks)
+    out[at[REVOKED]] = s.revoked[me]
+    out[at[POT_LOG]] = _log(s.pot, opening_pot)
+    _write_coins(s.pot, POT_DIGITS, at[POT], out)
+
+
+@jit
+def _write_plays(s, me, at, out, ranks, tricks):
+    n = s.num_players
     for seat in range(n):
-        relative = _relative(v, seat)
-        out[at[TRICKS] + relative] = v.tricks[seat] / tricks
+        relative = _relative(s, me, seat)
+        out[at[TRICKS] + relative] = s.tricks[seat] / tricks
         for suit in range(4):
-            out[at[VOIDS] + 4 * relative + suit] = _flag(v.voids[seat], suit)
-    out[at[REVOKED]] = v.revoked[v.viewer]
-    out[at[POT_LOG]] = _log(v.pot, opening_pot)
-    _write_coins(v.pot, POT_DIGITS, at[POT], out)
+            out[at[VOIDS] + 4 * relative + suit] = _flag(s.voids[seat], suit)
+    table, step = s.plays - table_cards(s), 1 / (n * tricks)
+    for k in range(s.plays):
+        out[at[PLAYED] + s.play_card[k]] = (k + 1) * step
+        out[at[TRICK] + s.play_card[k]] = k >= table
+    for trick in range(tricks):
+        start = s.trick_start[trick]
+        led = start < s.plays and trick <= s.trick
+        out[at[LEADERS] + n * trick + _relative(s, me, s.play_seat[start])] = led
+    if s.led != NO_CARD:
+        out[at[LED] + s.led // ranks] = 1
+        out[at[WINNING] + _relative(s, me, s.best_seat)] = 1
 
 
 @jit
-def _write_beast(v, at, out):
-    n = v.num_players
-    _write_table(v, at, out, beast.CARDS, beast.RANKS, n + 1, 2 * n + 1)
-    _write_set(v.discard, at[DISCARD], out)
-    if v.upcard_is != beast.UNDECIDED:
-        out[at[UPCARD_IS] + v.upcard_is - beast.LEFT] = 1
+def _write_word(said, start, out):
+    out[start + max(said - 1, 0)] = said != beast.SAID_NOTHING
+
+
+@jit
+def _write_beast(s, me, at, out):
+    n = s.num_players
+    _write_table(s, me, at, out, beast.RANKS, n + 1, 2 * n + 1)
+    if me == s.dealer:
+        _write_set(s.discard, at[DISCARD], out)
+    if s.upcard_is != beast.UNDECIDED:
+        out[at[UPCARD_IS] + s.upcard_is - beast.LEFT] = 1
     for seat in range(n):
-        relative = _relative(v, seat)
-        for word in range(3):
-            out[at[SAID] + 3 * relative + word] = v.said[seat] == word + 1
-            out[at[COUNTERED] + 3 * relative + word] = v.countered[seat] == word + 1
-    out[at[STAKES] + v.stakes] = 1
+        relative = _relative(s, me, seat)
+        _write_word(s.said[seat], at[SAID] + 3 * relative, out)
+        _write_word(s.countered[seat], at[COUNTERED] + 3 * relative, out)
+    out[at[STAKES] + s.stakes] = 1
 
 
 @jit
-def _write_bestia(v, at, out):
-    _write_table(v, at, out, bestia.CARDS, bestia.RANKS, bestia.CARDS_EACH, v.stake)
-    _write_set(v.thrown[v.viewer], at[THROWN], out)
-    for seat in range(v.num_players):
-        relative = _relative(v, seat)
-        out[at[AUCTION] + 2 * relative] = _flag(v.passed, seat)
-        out[at[AUCTION] + 2 * relative + 1] = _flag(v.knocked, seat)
-        out[at[OFFER] + 2 * relative] = _flag(v.refused, seat)
-        out[at[OFFER] + 2 * relative + 1] = _flag(v.exchanged, seat)
-        out[at[PLAYING] + relative] = _flag(v.playing, seat)
-    out[at[GATHERED]] = v.gathered
-    out[at[FORCED]] = v.forced
-    out[at[BREACHES]] = v.breaches[v.viewer] / bestia.CARDS_EACH
-    _write_coins(v.stake, STAKE_DIGITS, at[STAKE], out)
+def _write_bestia(s, me, at, out):
+    _write_table(s, me, at, out, bestia.RANKS, bestia.CARDS_EACH, s.stake)
+    _write_set(s.thrown[me], at[THROWN], out)
+    for seat in range(s.num_players):
+        relative = _relative(s, me, seat)
+        out[at[AUCTION] + 2 * relative] = _flag(s.passed, seat)
+        out[at[AUCTION] + 2 * relative + 1] = _flag(s.knocked, seat)
+        out[at[OFFER] + 2 * relative] = _flag(s.refused, seat)
+        out[at[OFFER] + 2 * relative + 1] = _flag(s.exchanged, seat)
+        out[at[PLAYING] + relative] = _flag(s.playing, seat)
+    out[at[GATHERED]] = s.gathered
+    out[at[FORCED]] = s.forced
+    out[at[BREACHES]] = s.breaches[me] / bestia.CARDS_EACH
+    _write_coins(s.stake, STAKE_DIGITS, at[STAKE], out)
 
 
 @jit
@@ -308,25 +328,23 @@ def state_pieces(game: str, num_players: int) -> tuple[Piece, ...]:
     n, cards = num_players, (FRENCH if game == "beast" else ITALIAN).size
     size = layout(game, num_players).size
     return (
-        Piece("observation", (size,), "the observation of seat 0, before any blind decision too"),
+        Piece("observation", (size,), "the observation of seat 0"),
         Piece("hands", (n, cards), "the cards that every seat holds"),
         Piece("laid_down", (n, cards), "every seat's discard, or cards laid down for good"),
     )
 
 
 @jit
-def write_state(states, i, views, at, out):
-    """Write states[i] as a vector; arguments as for `engine.observe`, out: (D,) float32."""
-    views[0] = states[i]
-    v = views[0]
-    v.viewer = 0
-    n, cards = v.num_players, v.pack.size
+def write_state(states, i, at, out):
+    """Write states[i] as a vector, out: (D,) float32; `at` is `Layout.offsets`."""
+    s = states[i]
+    n, cards = s.num_players, s.pack.size
     size = out.size - 2 * n * cards
-    write_observation(v, at, out[:size])
+    write_observation(s, 0, at, out[:size])
     out[size:] = 0
     for seat in range(n):
-        _write_set(v.hands[seat], size + seat * cards, out)
-        _write_set(laid_down(v, seat), size + (n + seat) * cards, out)
+        _write_set(s.hands[seat], size + seat * cards, out)
+        _write_set(laid_down(s, seat), size + (n + seat) * cards, out)
 
 
 def laid_down(s, seat):
@@ -415,8 +433,8 @@ class _Decoder:
             "to act": self._seat("to_act"),
             "dealer": self._seat("dealer"),
             "hand": self._cards("hand"),
-            "upcard": self._cards("upcard")[0],
             "trump": self._suit("trump"),
+            "upcard": self._upcard(),
             "played": self._plays(),
             "current trick": self._cards("trick"),
             "suit led": self._suit("led"),
@@ -486,13 +504,28 @@ class _Decoder:
     def _acts(self, name: str, words: tuple[str, ...]) -> list[str]:
         return [f"{seat_name(seat)} {words[act]}" for seat, act in np.argwhere(self._array(name))]
 
+    def _upcard(self) -> str:
+        ranks = len(self.pack.ranks)
+        return self.pack.name((self._one("trump") or 0) * ranks + (self._one("upcard") or 0))
+
     def _plays(self) -> list[str]:
-        order, by_seat = self._array("order"), self._array("played")
+        """Who played what, in order: each trick goes round from its leader."""
+        order = self._array("played")
         cards = sorted(np.flatnonzero(order), key=lambda card: order[card])
+        leaders = np.argmax(self._array("leaders"), axis=1)
+        rounds = [seat for leader in leaders for seat in self._round(int(leader))]
         return [
-            f"{seat_name(int(np.argmax(by_seat[:, card])))} {self.pack.name(card)}"
-            for card in cards
+            f"{seat_name(seat)} {self.pack.name(card)}"
+            for seat, card in zip(rounds, cards, strict=False)
         ]
+
+    def _round(self, leader: int) -> list[int]:
+        """The seats that play to a trick, in order from its leader."""
+        n = self.table.num_players
+        seats = [(leader + i) % n for i in range(n)]
+        if self.table.game == "beast":
+            return seats
+        return [seat for seat in seats if self._array("playing")[seat]]
 
     def _tricks_in_hand(self) -> int:
         return self.table.num_players + 1 if self.table.game == "beast" else bestia.CARDS_EACH

@@ -23,6 +23,23 @@ def look(states, i, seat, views, j):
     hide(views[j], seat)
 
 
+@jit
+def cards_known(s, seat):
+    """The cards that the seat holds and has seen: a dealer of Beast decides blind (B-06)."""
+    return ZERO if is_blind(s, seat) else s.hands[seat]
+
+
+def is_blind(s, seat):
+    """Has the seat not looked at its cards yet?"""
+    return rulebook_of(s).is_blind(s, seat)
+
+
+@overload(is_blind)
+def _is_blind(s, seat):
+    implementation = rulebook_of(s).is_blind
+    return lambda s, seat: implementation(s, seat)
+
+
 def hide(s, seat):
     """Blank whatever is hidden from the seat; for a copy of the state."""
     _hider(s)(s, seat)
@@ -46,17 +63,21 @@ def _hide_table(s, seat):
     s.rng[0] = ZERO
     s.pack[:] = NO_CARD
     s.settled = s.dealt = 0
-    for other in range(s.hands.size):
-        if other != seat:
-            s.hands[other] = ZERO
-            s.revoked[other] = 0
+    s.hands[seat] = cards_known(s, seat)
+    _keep_only(s.hands, seat)
+    _keep_only(s.revoked, seat)
+
+
+@jit
+def _keep_only(values, seat):
+    own = values[seat]
+    values[:] = 0
+    values[seat] = own
 
 
 @jit
 def _hide_beast(s, seat):
     _hide_table(s, seat)
-    if s.phase == beast.AT_TAKE:
-        s.hands[s.dealer] = ZERO  # the dealer decides blind (B-06)
     if seat != s.dealer:
         s.discard = ZERO  # B-07
 
@@ -66,7 +87,5 @@ def _hide_bestia(s, seat):
     _hide_table(s, seat)
     s.heap[:] = NO_CARD
     s.heap_given = False
-    for other in range(s.hands.size):
-        if other != seat:
-            s.thrown[other] = ZERO  # I-14
-            s.breaches[other] = 0
+    _keep_only(s.thrown, seat)  # I-14
+    _keep_only(s.breaches, seat)

@@ -125,19 +125,20 @@ def _batch_steps(game: str) -> Callable[[int], int]:
     from experiments.kernels import random_batch_steps
 
     table = layout(game, 4)
-    states, views = (engine.new_states(game, 4, count=count) for count in (BATCH, 1))
+    states = engine.new_states(game, 4, count=BATCH)
     keys, rng = seed_sequence_keys(0, BATCH), seed_sequence_keys(1, 1)
     engine.start_sessions(states, keys, -1, 0)
     observations = np.zeros((BATCH, table.size), np.float32)
     masks = np.zeros((BATCH, GAMES[game].num_actions), np.int8)
     rewards, ended = np.zeros((BATCH, 4)), np.zeros(BATCH, np.int8)
-    actions = np.zeros(BATCH, np.int64)
+    actions, legal_sets = np.zeros(BATCH, np.int64), np.zeros(BATCH, np.uint64)
+    engine.observe_batch(states, table.offsets, observations, masks, legal_sets)
 
     def work(steps: int) -> int:
         rounds = -(-steps // BATCH)
         random_batch_steps(
-            *(states, actions, keys, rewards, ended, views, table.offsets),
-            *(observations, masks, rng, rounds),
+            *(states, actions, keys, rewards, ended, table.offsets),
+            *(observations, masks, legal_sets, rng, rounds),
         )
         return rounds * BATCH
 

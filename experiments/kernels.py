@@ -8,14 +8,16 @@ from bestia_env._jit import jit
 
 @jit
 def random_batch_steps(
-    states, actions, keys, rewards, ended, views, at, observations, masks, rng, rounds
+    states, actions, keys, rewards, ended, at, observations, masks, legal_sets, rng, rounds
 ):
     """Step a batch by random legal actions, and observe it, so many times."""
     for _ in range(rounds):
         for i in range(states.size):
-            actions[i] = engine.random_legal(states[i], rng)
-        engine.step_batch(states, actions, keys, 1, True, rewards, ended)
-        engine.observe_batch(states, views, at, observations, masks)
+            actions[i] = engine.random_member(legal_sets[i], rng)
+        engine.step_batch(
+            *(states, actions, keys, 1, True, rewards, ended),
+            *(at, observations, masks, legal_sets),
+        )
 
 
 @jit

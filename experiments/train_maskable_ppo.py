@@ -10,12 +10,9 @@ last checkpoint and ends as if nothing had happened. The same seed gives the sam
 
 from __future__ import annotations
 
-import ast
 import dataclasses
 import io
 import json
-import math
-import os
 import shlex
 import sys
 import time
@@ -27,9 +24,9 @@ if TYPE_CHECKING:
     from sb3_contrib import MaskablePPO
 
     from agents.learner_vec_env import LearnerVecEnv
+    from agents.networks import Network
 
 MODULE = "experiments.train_maskable_ppo"
-CONFIDENCE = 1.96  # standard errors in half of a 95 % interval
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ class Arguments:
     """A tiny budget, to see whether all runs."""
 
 
-SMOKE = {
+SMOKE: dict[str, Any] = {
     "total_steps": 512,
     "num_envs": 16,
     "hidden": (16,),
@@ -147,6 +144,7 @@ def check(arguments: Arguments) -> None:
 def make_env(arguments: Arguments) -> LearnerVecEnv:
     """The tables."""
     from agents.learner_vec_env import LearnerVecEnv
+    from agents.rules import parse_rules
 
     return LearnerVecEnv(
         arguments.game,
@@ -154,7 +152,7 @@ def make_env(arguments: Arguments) -> LearnerVecEnv:
         arguments.num_envs,
         opponents=weighted(arguments.opponents) or None,
         same_opponents=arguments.same_opponents,
-        rules=make_rules(arguments),
+        rules=parse_rules(arguments.game, arguments.rules),
         reward=arguments.reward,
         pots={multiple(size): weight for size, weight in weighted(arguments.pots).items()},
         sort_suits=arguments.sort_suits,
@@ -180,24 +178,6 @@ def multiple(word: str) -> int:
         return int(word)
     except ValueError:
         raise ValueError(f"pots must be whole numbers of opening pots, not {word!r}") from None
-
-
-def make_rules(arguments: Arguments) -> Any:
-    """The rules with the options given."""
-    from bestia_env.games import game_named
-
-    kind = game_named(arguments.game).rules
-    names = [field.name for field in dataclasses.fields(kind)]
-    options = {}
-    for word in arguments.rules:
-        name, _, value = word.partition("=")
-        if name not in names:
-            raise ValueError(f"rules {word!r}: {arguments.game} has the options {', '.join(names)}")
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
-    return kind(**options)
 
 
 def make_model(arguments: Arguments, env: LearnerVecEnv) -> MaskablePPO:
@@ -242,7 +222,7 @@ def learn(
         while model.num_timesteps < arguments.total_steps:
             began, hands = time.perf_counter(), env.hands
             anneal(arguments, model)
-            model.learn(size, log_interval=None, reset_num_timesteps=False)
+            model.learn(size, reset_num_timesteps=False)
             duration = time.perf_counter() - began
             seconds += duration
             record = metrics(model, env.hands - hands, size / duration, seconds)
@@ -262,15 +242,16 @@ def anneal(arguments: Arguments, model: MaskablePPO) -> None:
 
 def metrics(model: MaskablePPO, hands: int, speed: float, seconds: float) -> dict[str, float]:
     """What there is to say about an update."""
-    rewards = model.rollout_buffer.rewards
-    mean = float(rewards.sum()) / max(hands, 1)
-    variance = float((rewards**2).sum()) / max(hands, 1) - mean**2
+    from agents.estimates import Moments
+
+    rewards = model.rollout_buffer.rewards  # zero but at the end of a hand
+    reward = Moments(hands, float(rewards.sum()), float((rewards**2).sum())).estimate()
     trained = model.logger.name_to_value
     return {
         "steps": model.num_timesteps,
         "hands": hands,
-        "reward_mean": mean,
-        "reward_half_width": CONFIDENCE * math.sqrt(max(variance, 0.0) / max(hands, 1)),
+        "reward_mean": reward.mean,
+        "reward_half_width": reward.half_width,
         "entropy": -float(trained["train/entropy_loss"]),
         "policy_loss": float(trained["train/policy_gradient_loss"]),
         "value_loss": float(trained["train/value_loss"]),
@@ -430,7 +411,7 @@ class Run:
         model._last_episode_starts = saved["starts"].numpy()
         torch.set_rng_state(saved["torch_rng"])
         keys, place = saved["numpy_rng"]
-        np.random.set_state(("MT19937", keys.numpy(), place))
+        np.random.set_state(("MT19937", keys.numpy(), place, 0, 0.0))
         print(f"going on from step {model.num_timesteps:,}")
         return saved["seconds"]
 
@@ -438,9 +419,7 @@ class Run:
         """Logs that begin after so many steps; what they held beyond is dropped."""
         from agents.checkpoints import write_whole
 
-        kept = [
-            line for line in self.records() if line["steps"] <= steps
-        ]
+        kept = [line for line in self.records() if line["steps"] <= steps]
         text = "".join(f"{json.dumps(line)}\n" for line in kept)
         write_whole(self.metrics, text.encode())
         return Logs(self.metrics, self.folder / "tensorboard", steps)
@@ -485,6 +464,7 @@ def export(arguments: Arguments, run: Run, model: MaskablePPO) -> None:
     """Save the policy, evaluate it, and save it again with the result."""
     from agents.checkpoints import git_commit, versions
     from agents.networks import network_of_sb3, save_network
+    from agents.rules import parse_rules
 
     network = network_of_sb3(
         model.policy, arguments.game, arguments.num_players, arguments.sort_suits
@@ -496,11 +476,11 @@ def export(arguments: Arguments, run: Run, model: MaskablePPO) -> None:
         "seconds": run.records()[-1]["seconds"],
         "versions": versions(),
         "git_commit": git_commit(),
-        "rules": dataclasses.asdict(make_rules(arguments)),
+        "rules": dataclasses.asdict(parse_rules(arguments.game, arguments.rules)),
         "reward": arguments.reward,
     }
     save_network(run.policy, network, **facts)
-    save_network(run.policy, network, **facts, result=evaluate(arguments, run.policy))
+    save_network(run.policy, network, **facts, result=evaluate(arguments, network))
 
 
 def command(arguments: Arguments) -> str:
@@ -518,26 +498,24 @@ def command(arguments: Arguments) -> str:
     return shlex.join(words)
 
 
-def evaluate(arguments: Arguments, policy: Path) -> list[dict[str, Any]] | None:
-    """Pots per hand against a field of each baseline on duplicate deals, or None for no deals."""
-    if not arguments.eval_deals:
-        return None
+def evaluate(arguments: Arguments, network: Network) -> list[dict[str, Any]]:
+    """Pots per hand among copies of each baseline, on duplicate deals; empty for no deals."""
     from agents.arena import one_against_field
-    from agents.policies import default_specs, parse_policy
+    from agents.policies import NETWORK, Policy, default_specs, parse_policy
+    from agents.rules import parse_rules
 
-    learner = parse_policy(f"net:{policy}", arguments.game, arguments.num_players)
+    learner = Policy("learner", arguments.game, NETWORK, network=network)
     rows = []
-    for spec in default_specs(arguments.game):
-        field = parse_policy(spec, arguments.game, arguments.num_players)
-        estimate = one_against_field(learner, field, arguments.eval_deals, seed=arguments.seed)
-        rows.append(
-            {
-                "field": spec,
-                "mean": estimate.mean,
-                "half_width": estimate.half_width,
-                "num_deals": estimate.num_deals,
-            }
+    for spec in default_specs(arguments.game) if arguments.eval_deals else ():
+        estimate = one_against_field(
+            learner,
+            parse_policy(spec, arguments.game, arguments.num_players),
+            arguments.eval_deals,
+            arguments.seed,
+            num_players=arguments.num_players,
+            rules=parse_rules(arguments.game, arguments.rules),
         )
+        rows.append({"field": spec, **dataclasses.asdict(estimate)})
     return rows
 
 

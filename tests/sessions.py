@@ -13,7 +13,9 @@ import numpy as np
 from bestia_env import engine
 from bestia_env.games import GAMES
 from bestia_env.observe import layout
+from bestia_env.rng import seed_sequence_keys
 from bestia_env.rules.table import next_card
+from bestia_env.view import look
 
 OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
     "beast": {
@@ -156,7 +158,6 @@ class Table:
         self.game = GAMES[session.game]
         rules = self.game.rules(**session.options)
         self.states = engine.new_states(session.game, session.num_players, rules)
-        self.views = self.states.copy()
         self._fields = {name: self.states[name][0, ...] for name in self.game.dtype.names}
         for name in SEAT_FIELDS & self._fields.keys():
             self._fields[name] = self._fields[name][: session.num_players]
@@ -180,10 +181,15 @@ class Table:
         return self._fields[name].tolist()
 
     def observe(self, seat: int) -> None:
-        """Write `views`, `observation` and `mask` as the seat sees the table."""
-        engine.observe(
-            self.states, 0, seat, self.views, self.layout.offsets, self.observation, self.mask
-        )
+        """Write `observation` and `mask` as the seat sees the table."""
+        offsets = self.layout.offsets
+        engine.observe(self.states, 0, seat, offsets, self.observation, self.mask)
+
+    def view(self, seat: int) -> np.ndarray:
+        """What the seat may know, (1,) like the state."""
+        views = self.states.copy()
+        look(self.states, 0, seat, views, 0)
+        return views
 
     @property
     def turn(self) -> int:
@@ -220,6 +226,50 @@ class Table:
             engine.deal_next_stacked_hand(self.states, 0, *self._orders())
         else:
             engine.deal_next_hand(self.states, 0)
+
+
+class Batch:
+    """Sessions side by side, and all that the batch kernels write of them.
+
+    Attributes:
+        states: (B,) the states.
+        generators: (B,) uint64, from which further sessions draw their keys.
+        observations, masks, legal_sets, rewards, ended: what the kernels write.
+        rng: (1,) uint64, which chooses the actions.
+    """
+
+    def __init__(self, game: str, num_players: int, count: int, seed: int, rules=None) -> None:
+        self.layout = layout(game, num_players)
+        self.states = engine.new_states(game, num_players, rules, count)
+        self.legal_sets = np.zeros(count, np.uint64)
+        self.observations = np.zeros((count, self.layout.size), np.float32)
+        self.masks = np.zeros((count, GAMES[game].num_actions), np.int8)
+        self.rewards = np.zeros((count, num_players))
+        self.ended = np.zeros(count, np.int8)
+        keys = seed_sequence_keys(seed, 2 * count + 1)
+        self.generators, self.rng = keys[count:-1], keys[-1:]
+        engine.start_sessions(self.states, keys[:count], -1, 0)
+
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that a step and a look change."""
+        seen = self.observations, self.masks, self.legal_sets
+        return self.states, self.generators, self.rewards, self.ended, *seen
+
+    def random_actions(self) -> np.ndarray:
+        """A legal action for every state, (B,)."""
+        return np.array([engine.random_legal(state, self.rng) for state in self.states])
+
+    def observe(self) -> None:
+        """Observe every state from the seat to act."""
+        seen = self.observations, self.masks, self.legal_sets
+        engine.observe_batch(self.states, self.layout.offsets, *seen)
+
+    def step(self, actions: np.ndarray, num_hands: int, as_equity: bool) -> None:
+        """Step every state, and observe it."""
+        rule = self.generators, num_hands, as_equity
+        seen = self.observations, self.masks, self.legal_sets
+        written = self.rewards, self.ended, self.layout.offsets, *seen
+        engine.step_batch(self.states, actions, *rule, *written)
 
 
 def walk(table: Table, rng: Random) -> Iterator[Table]:

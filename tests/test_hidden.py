@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bestia_env.observe import describe
+from bestia_env.observe import describe, write_observation
 from bestia_env.rules import beast, bestia
 from bestia_env.rules.table import NO_CARD
 from tests.sessions import TABLES, Session, Table, random_session, walk
@@ -114,7 +114,7 @@ def test_what_is_hidden_changes_nothing(game: str, num_players: int) -> None:
             other = another_world(rng, table, seat)
             table.observe(seat)
             other.observe(seat)
-            assert table.views.tobytes() == other.views.tobytes()
+            assert table.view(seat).tobytes() == other.view(seat).tobytes()
             assert table.observation.tobytes() == other.observation.tobytes()
             assert table.mask.tobytes() == other.mask.tobytes()
             words = [
@@ -128,13 +128,24 @@ def test_what_is_hidden_changes_nothing(game: str, num_players: int) -> None:
 
 
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
+def test_an_observation_reads_no_more_than_the_view(game: str, num_players: int) -> None:
+    rng = Random(num_players)
+    for _ in range(30):
+        table = play_a_while(rng, game, num_players)
+        for seat in range(num_players):
+            table.observe(seat)
+            observation = np.zeros_like(table.observation)
+            write_observation(table.view(seat)[0], seat, table.layout.offsets, observation)
+            assert observation.tobytes() == table.observation.tobytes()
+
+
+@pytest.mark.parametrize(("game", "num_players"), TABLES)
 def test_a_view_holds_no_secret(game: str, num_players: int) -> None:
     rng = Random(-num_players)
     for _ in range(12):
         table = play_a_while(rng, game, num_players)
         for seat in range(num_players):
-            table.observe(seat)
-            view, others = table.views[0], [s for s in range(num_players) if s != seat]
+            view, others = table.view(seat)[0], [s for s in range(num_players) if s != seat]
             assert view.viewer == seat and table.read("viewer") == -1
             assert view.key == 0 and view.rng[0] == 0
             assert (view.pack == NO_CARD).all()
@@ -172,7 +183,6 @@ KNOWN: dict[str, dict[str, Any]] = {
     "table": {
         "hands": (1, lambda cards: cards ^ np.uint64(3)),
         "upcard": (None, lambda card: card ^ 1),
-        "trump": (None, lambda suit: suit ^ 1),
         "play_card": (0, lambda card: card ^ 1),
         "play_seat": (0, lambda seat: seat ^ 1),
         "plays": (None, lambda plays: plays - 1),
@@ -231,13 +241,13 @@ def after_a_trick(game: str, plays: int = 5) -> Table:
 def test_what_is_known_shows(game: str, name: str) -> None:
     table = after_a_trick(game)
     table.observe(1)
-    before, view = table.observation.copy(), table.views.copy()
+    before, view = table.observation.copy(), table.view(1)
     place, change = {**KNOWN["table"], **KNOWN[game]}[name]
     field = table.states[name][0, ...] if place is None else table.states[name][0, place, ...]
     field[...] = change(field[()])
     table.observe(1)
     assert table.observation.tobytes() != before.tobytes()
-    assert table.views.tobytes() != view.tobytes()
+    assert table.view(1).tobytes() != view.tobytes()
 
 
 @pytest.mark.parametrize("game", ["beast", "bestia"])

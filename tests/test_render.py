@@ -11,6 +11,7 @@ import pytest
 from bestia_env import engine
 from bestia_env.games import GAMES
 from bestia_env.render import render_text
+from bestia_env.view import look
 from tests.sessions import TABLES, Table, members, random_session, walk
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -57,7 +58,7 @@ def names(table, bits):
 
 
 def reshuffled(rng, table, seat):
-    """The state with all cards that the seat cannot know exchanged for one another."""
+    """The state with all that the seat cannot know drawn anew: cards, and others' penalties."""
     s = table.states.copy()
     hidden = sorted(set(range(table.game.pack.size)) - set(members(known(table, seat))))
     rename = dict(zip(hidden, rng.sample(hidden, len(hidden)), strict=True))
@@ -65,6 +66,9 @@ def reshuffled(rng, table, seat):
         sets = s[field][0].reshape(-1) if s[field].ndim > 1 else s[field]
         for i, bits in enumerate(sets):
             sets[i] = bits_of(rename.get(card, card) for card in members(int(bits)))
+    for field in {"revoked", "breaches"} & set(s.dtype.names):
+        for other in set(range(table.session.num_players)) - {seat}:
+            s[field][0, other] = rng.randrange(2)
     return s
 
 
@@ -92,7 +96,7 @@ def test_an_open_table_shows_all_cards(game, num_players):
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
 def test_a_seat_sees_what_it_may_know_and_nothing_else(game, num_players):
     rng = random.Random(num_players)
-    for table in tables(game, num_players, hands=3):
+    for table in tables(game, num_players):
         seat = rng.randrange(num_players)
         text = render_text(table.states, game, seat, ascii_only=True)
         assert words(text, game) == names(table, known(table, seat))
@@ -118,15 +122,12 @@ def test_each_trick_goes_to_its_winner(game, num_players):
         assert so_far == [str(seat) for seat in [table.read("best_seat")] if seat >= 0]
 
 
-def test_penalties_are_secret_until_settlement():
+def test_a_seat_knows_its_own_penalties():
     states = engine.new_states("bestia", 3)
     engine.start_sessions(states, np.ones(1, np.uint64), 0, 0)
-    before = [render_text(states, "bestia", seat) for seat in range(3)]
     states["breaches"][0, 1] = 2
-    after = [render_text(states, "bestia", seat) for seat in range(3)]
-    assert before[0] == after[0]
-    assert before[2] == after[2]
-    assert "penalties × P  1:2" in after[1]
+    texts = [render_text(states, "bestia", seat, ascii_only=True) for seat in range(3)]
+    assert ["penalties x P  1:2" in text for text in texts] == [False, True, False]
 
 
 @pytest.mark.parametrize("game", GAMES)
@@ -139,15 +140,18 @@ def test_an_annulled_hand_has_no_winner(game):
 
 
 def test_a_view_shows_what_its_viewer_may_know():
-    table = next(iter(tables("beast", 4)))
-    table.observe(2)
-    assert render_text(table.views, "beast") == render_text(table.states, "beast", 2)
+    states = engine.new_states("beast", 4)
+    engine.start_sessions(states, np.ones(1, np.uint64), 0, 0)
+    view = states.copy()
+    look(states, 0, 2, view, 0)
+    assert render_text(view, "beast") == render_text(states, "beast", 2)
 
 
 SCRIPT = """
 import numpy as np
 from bestia_env.engine import new_states, start_sessions
 from bestia_env.render import render_text
+from bestia_env.view import look
 for game in ("beast", "bestia"):
     states = new_states(game, 4)
     start_sessions(states, np.ones(1, np.uint64), 0, 0)

@@ -405,6 +405,12 @@ def _take_or_leave(s, action):
 
 
 @jit
+def is_blind(s, seat):
+    """The dealer decides before he looks at his cards (BEAST-08, B-06)."""
+    return seat == s.dealer and s.phase == AT_TAKE
+
+
+@jit
 def _discard(s, card):
     """Back to n+1 cards, face down (BEAST-09)."""
     s.discard = bit(card)

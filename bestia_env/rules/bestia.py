@@ -272,6 +272,12 @@ def deal_next_stacked(s, pack, heap):
     deal_stacked(s, pack, heap)
 
 
+@jit
+def is_blind(s, seat):
+    """Everybody looks at his cards at once."""
+    return False
+
+
 # What is legal, as a set of actions.
 
 

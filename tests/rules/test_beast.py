@@ -825,6 +825,15 @@ def test_b_13_on_a_pot_that_stays():
     assert (paid(t), t.left, t.pot) == ({2: -18}, 27, 27)
 
 
+@pytest.mark.parametrize(
+    ("option", "won", "left"), [("both_lose", 9, 9), ("pays_winner", 18, 9), ("carry", 9, 18)]
+)
+def test_b_13_on_top_of_what_the_counterer_pays(option, won, left):
+    plays, both = "Ah 3c ?*2 Kh 3d ?*2 Qh 2h ?*2", "LEAVE PLAY COUNTER"
+    t = revoked(plays, said=both, losing_counterer=option)
+    assert (paid(t), t.left) == ({1: won, 2: 9 - won - left}, left)
+
+
 def test_b_13_with_a_limit():
     t = revoked("Ah 3c ?*2 Kh 3d ?*2 Qh 2h ?*2", match_limit=4)
     assert (paid(t), t.left) == ({1: 9, 2: -4}, 4)

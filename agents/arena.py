@@ -1,0 +1,413 @@
+"""Policies compared on duplicate deals: one against a field, mixed tables, intervals.
+
+The score of a seat is its equity in a hand divided by P, the pot when the stakes are in: "pots per
+hand". Every hand stands alone ("static mode"), so that the scores of different deals are
+independent and the pot cannot grow without bound. A deal depends on the seed and its number alone;
+the players of a table play it once in each of their n rotations around the seats, the dealer
+staying where he is. A policy's mean over the rotations of a deal is one observation.
+
+Generators of the players depend on the seed, the deal, the rotation, the seat and the policy, so
+no two hands share their chances, and all numbers are the same however the work is divided.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import multiprocessing
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.estimates import Estimate, Moments, holm
+from agents.matches import deal_rotations, play, score_seats, seed_players, tag
+from agents.policies import Policy, default_specs, parse_policy
+from agents.ratings import Rating, rate
+from bestia_env.engine import new_states, start_sessions
+from bestia_env.games import game_named
+from bestia_env.rng import seed_sequence_keys
+from bestia_env.rules.table import check_coins
+
+PIECE = 1024  # deals that are played at once; results depend on it in their last bits only
+Progress = Callable[[int], None]
+
+
+class Keys(NamedTuple):
+    """Independent sources of chance, uint64: of deals, players, line-ups, and broken ties."""
+
+    deals: np.uint64
+    players: np.uint64
+    lineups: np.uint64
+    ties: np.uint64
+
+
+@dataclass(frozen=True)
+class Table:
+    """What is played: the game, the seats, the rules, the pot, and the seed of all deals.
+
+    Attributes:
+        game: "beast" or "bestia".
+        num_players: seats.
+        rules: `BeastRules` or `BestiaRules`, None for the game's defaults.
+        pot: P in multiples of the opening pot; 1 is a fresh hand, more means a pot carried in.
+        seed: of deals and of the players' chances.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+
+    game: str
+    num_players: int = 4
+    rules: Any = None
+    pot: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the arguments and fill in the rules."""
+        game = game_named(self.game)
+        game.check_num_players(self.num_players)
+        object.__setattr__(self, "rules", game.make_rules(self.rules, {}))
+        check_coins("pot", self.pot, least=1, most=10**9)
+        check_coins("seed", self.seed, least=0, most=2**64 - 1)
+        check_coins("the pot carried in", self.carried, least=0)
+
+    @functools.cached_property
+    def keys(self) -> Keys:
+        """What all chances are drawn from."""
+        return Keys(*seed_sequence_keys(self.seed, len(Keys._fields)))
+
+    @functools.cached_property
+    def carried(self) -> int:
+        """The coins to carry in so that P, stakes included, is `pot` opening pots."""
+        if self.pot == 1:
+            return 0
+        opening = self.rules.opening_pot(self.num_players)
+        states = new_states(self.game, self.num_players, self.rules)
+        start_sessions(states, np.zeros(1, np.uint64), 0, opening)
+        stakes = int(states["pot"][0]) - opening
+        return int(self.pot) * opening - stakes
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A piece of the work.
+
+    Attributes:
+        lineup: the places of the players in the list of policies, None for mixed tables.
+        start: the first deal.
+        stop: one past the last.
+    """
+
+    lineup: tuple[int, ...] | None
+    start: int
+    stop: int
+
+
+def lineups(table: Table, num_policies: int, piece: Piece) -> np.ndarray:
+    """Who plays the deals of a piece, (D, n) int64 in order of play before rotation.
+
+    At mixed tables everybody is as likely to sit as everybody else, in any order, and nobody sits
+    twice before all sit once.
+    """
+    n, deals = table.num_players, piece.stop - piece.start
+    if piece.lineup is not None:
+        return np.tile(np.array(piece.lineup), (deals, 1))
+    chances = np.random.default_rng((int(table.keys.lineups), piece.start))
+    rounds = [
+        chances.permuted(np.tile(np.arange(num_policies), (PIECE, 1)), axis=1)
+        for _ in range(-(-n // num_policies))
+    ]
+    drawn = np.concatenate(rounds, axis=1)[:, :n]
+    return chances.permuted(drawn, axis=1)[:deals]
+
+
+def play_piece(table: Table, policies: Sequence[Policy], piece: Piece) -> np.ndarray:
+    """Play the deals of a piece in every rotation.
+
+    Returns:
+        (D, n) float64: pots per hand of every player of the line-up, meaned over the rotations.
+    """
+    n, deals = table.num_players, piece.stop - piece.start
+    states = new_states(table.game, n, table.rules, deals * n)
+    deal_rotations(states, table.keys.deals, piece.start, table.carried)
+    base_pots = states["pot"][::n].copy()
+    rotations, players = np.arange(n)[:, None], np.arange(n)
+    seats = (players + rotations) % n  # (rotation, player of the line-up)
+    sitting = lineups(table, len(policies), piece)[:, (players - rotations) % n].reshape(-1, n)
+    chances = np.empty(sitting.shape, np.uint64)
+    tags = np.array([tag(policy) for policy in policies], np.uint64)
+    seed_players(chances, sitting, tags, table.keys.players, piece.start * n)
+    play(states, policies, sitting, chances)
+    scores = np.empty(sitting.shape, np.int64)
+    score_seats(states, scores)
+    totals = scores.reshape(deals, n, n)[:, rotations, seats].sum(axis=1)
+    return totals / (n * n * base_pots[:, None])
+
+
+# The work in pieces, in this process or in several.
+
+
+def _pieces(lineup: tuple[int, ...] | None, num_deals: int) -> list[Piece]:
+    check_coins("num_deals", num_deals, least=2)
+    starts = range(0, num_deals, PIECE)
+    return [Piece(lineup, start, min(start + PIECE, num_deals)) for start in starts]
+
+
+def _play_pieces(
+    table: Table,
+    policies: Sequence[Policy],
+    pieces: Sequence[Piece],
+    jobs: int,
+    progress: Progress | None,
+) -> Iterator[np.ndarray]:
+    """The scores of all pieces, in order whoever played them."""
+    check_coins("jobs", jobs, least=1)
+    _check_policies(table, policies)
+    for piece, scores in zip(pieces, _scores(table, policies, pieces, jobs), strict=True):
+        yield scores
+        if progress is not None:
+            progress((piece.stop - piece.start) * table.num_players)
+
+
+def _check_policies(table: Table, policies: Sequence[Policy]) -> None:
+    for policy in policies:
+        if policy.game != table.game:
+            raise ValueError(f"policy {policy.spec!r} plays {policy.game}, not {table.game}")
+        if policy.network is not None and policy.network.num_players != table.num_players:
+            raise ValueError(
+                f"policy {policy.spec!r} plays with {policy.network.num_players} players, "
+                f"not {table.num_players}"
+            )
+
+
+def _scores(
+    table: Table, policies: Sequence[Policy], pieces: Sequence[Piece], jobs: int
+) -> Iterator[np.ndarray]:
+    if jobs == 1:
+        yield from (play_piece(table, policies, piece) for piece in pieces)
+        return
+    # One deal here first: it compiles the kernels, which else every process would do for itself.
+    play_piece(table, policies, Piece((0,) * table.num_players, 0, 1))
+    pool = ProcessPoolExecutor(
+        jobs, multiprocessing.get_context("spawn"), _set_up_worker, (table, tuple(policies))
+    )
+    try:
+        yield from pool.map(_play_in_worker, pieces)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+_worker: tuple[Table, tuple[Policy, ...]]  # of a process of the pool
+
+
+def _set_up_worker(table: Table, policies: tuple[Policy, ...]) -> None:
+    global _worker
+    _worker = table, policies
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to handle
+
+
+def _play_in_worker(piece: Piece) -> np.ndarray:
+    return play_piece(*_worker, piece)
+
+
+# Comparisons.
+
+
+def evaluate(
+    lineup: Sequence[Policy],
+    num_deals: int,
+    seed: int,
+    *,
+    rules: Any = None,
+    pot: int = 1,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Estimate]:
+    """Play a line-up on many deals, each in every rotation.
+
+    Args:
+        lineup: a policy for each seat, in order of play.
+        num_deals: deals, at least 2.
+        seed: of deals and chances.
+        rules: of the game, its defaults if None.
+        pot: P in multiples of the opening pot.
+        jobs: processes; the numbers do not depend on it. More than one takes a main module that
+            may be imported, as always with `multiprocessing`.
+        progress: called with numbers of hands as they are done.
+
+    Returns:
+        Pots per hand of every place in the line-up, in sum zero.
+
+    Raises:
+        ValueError: an argument is out of range, or the policies are of different games.
+    """
+    table = Table(lineup[0].game, len(lineup), rules, pot, seed)
+    pieces = _pieces(tuple(range(len(lineup))), num_deals)
+    sums = [Moments()] * len(lineup)
+    for scores in _play_pieces(table, lineup, pieces, jobs, progress):
+        sums = [total + Moments.of(column) for total, column in zip(sums, scores.T, strict=True)]
+    return [total.estimate() for total in sums]
+
+
+def one_against_field(
+    policy: Policy, field: Policy, num_deals: int, seed: int, *, num_players: int = 4, **options
+) -> Estimate:
+    """Pots per hand of one policy among n - 1 copies of another.
+
+    Args:
+        policy: the one.
+        field: the other.
+        num_deals: deals, each played in every rotation.
+        seed: of deals and chances.
+        num_players: seats, n.
+        **options: rules, pot, jobs and progress, as for `evaluate`.
+    """
+    return evaluate([policy] + [field] * (num_players - 1), num_deals, seed, **options)[0]
+
+
+def baseline_hands(game: str, num_players: int, num_hands: int, seed: int = 0) -> int:
+    """Play at mixed tables of all baselines and score them, in this process, to see how fast it is.
+
+    Args:
+        game: "beast" or "bestia".
+        num_players: seats.
+        num_hands: at least so many hands, rounded up to whole deals in all rotations.
+        seed: of deals and chances.
+
+    Returns:
+        How many hands were played.
+    """
+    table = Table(game, num_players, seed=seed)
+    policies = [parse_policy(spec, game, num_players) for spec in default_specs(game)]
+    pieces = _pieces(None, max(2, -(-num_hands // num_players)))
+    for _ in _play_pieces(table, policies, pieces, 1, None):
+        pass
+    return pieces[-1].stop * num_players
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A policy's place in the ranking.
+
+    Attributes:
+        score: pots per hand at mixed tables.
+        rating: from the order in which policies came out of each deal.
+    """
+
+    score: Estimate
+    rating: Rating
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a comparison found.
+
+    Attributes:
+        table: what was played.
+        specs: the policies.
+        num_deals: deals for each cell of the matrix, and for the mixed tables.
+        matrix: matrix[a][b] is the score of one a among n - 1 copies of b.
+        standings: of each policy, at mixed tables.
+    """
+
+    table: Table
+    specs: tuple[str, ...]
+    num_deals: int
+    matrix: tuple[tuple[Estimate, ...], ...]
+    standings: tuple[Standing, ...]
+
+    @functools.cached_property
+    def p_values(self) -> list[list[float]]:
+        """For each cell, of a true score of zero; off the diagonal by Holm over all such cells."""
+        k = len(self.specs)
+        cells = [(a, b) for a in range(k) for b in range(k) if a != b]
+        values = [[self.matrix[a][a].p_value] * k for a in range(k)]
+        for (a, b), p in zip(cells, holm([self.matrix[a][b].p_value for a, b in cells])):
+            values[a][b] = p
+        return values
+
+    @property
+    def ranking(self) -> list[int]:
+        """The places of the policies in `specs`, the best score first."""
+        return sorted(range(len(self.specs)), key=lambda a: -self.standings[a].score.mean)
+
+
+def num_hands(table: Table, num_policies: int, num_deals: int) -> int:
+    """How many hands `compare` plays."""
+    return (num_policies**2 + 1) * num_deals * table.num_players
+
+
+def compare(
+    table: Table,
+    policies: Sequence[Policy],
+    num_deals: int,
+    *,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Result:
+    """Play every policy against a field of every other, and all of them at mixed tables.
+
+    Args:
+        table: what is played.
+        policies: at least two.
+        num_deals: deals for each cell of the matrix, and as many for the mixed tables.
+        jobs: processes; the numbers do not depend on it.
+        progress: called with numbers of hands as they are done.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    if len(policies) < 2:
+        raise ValueError(f"a comparison takes at least two policies, not {len(policies)}")
+    k, n = len(policies), table.num_players
+    mixed = _pieces(None, num_deals)
+    cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
+    duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
+    scores = _play_pieces(table, policies, [*duels, *mixed], jobs, progress)
+    estimates = [_first_player(itertools.islice(scores, len(mixed))) for _ in cells]
+    return Result(
+        table,
+        tuple(policy.spec for policy in policies),
+        num_deals,
+        tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
+        _standings(table, k, mixed, scores),
+    )
+
+
+def _first_player(scores: Iterator[np.ndarray]) -> Estimate:
+    return sum((Moments.of(piece[:, 0]) for piece in scores), Moments()).estimate()
+
+
+def _standings(
+    table: Table, num_policies: int, pieces: Sequence[Piece], scores: Iterator[np.ndarray]
+) -> tuple[Standing, ...]:
+    sums = [Moments()] * num_policies
+    orders = []
+    for piece, by_player in zip(pieces, scores, strict=True):
+        by_policy = _by_policy(lineups(table, num_policies, piece), by_player, num_policies)
+        present = [column[~np.isnan(column)] for column in by_policy.T]
+        sums = [total + Moments.of(seen) for total, seen in zip(sums, present, strict=True)]
+        orders.append(_orders(by_policy, min(table.num_players, num_policies), table, piece))
+    ratings = rate(np.concatenate(orders), num_policies, table.seed)
+    return tuple(Standing(total.estimate(), rating) for total, rating in zip(sums, ratings))
+
+
+def _by_policy(sitting: np.ndarray, scores: np.ndarray, num_policies: int) -> np.ndarray:
+    """(D, policies): the mean score of a policy's copies in each deal, NaN where it did not sit."""
+    places = np.arange(len(sitting))[:, None] * num_policies + sitting
+    shape = len(sitting), num_policies
+    seats = np.bincount(places.ravel(), minlength=len(sitting) * num_policies)
+    totals = np.bincount(places.ravel(), scores.ravel(), minlength=len(sitting) * num_policies)
+    with np.errstate(invalid="ignore"):
+        return (totals / seats).reshape(shape)
+
+
+def _orders(by_policy: np.ndarray, present: int, table: Table, piece: Piece) -> np.ndarray:
+    """(D, present) int8: the policies of each deal, best first; ties are broken by lot."""
+    lot = np.random.default_rng((int(table.keys.ties), piece.start)).random(by_policy.shape)
+    losses = -np.round(by_policy, 9)  # copies that did equally well tie, whatever their rounding
+    return np.lexsort((lot, losses), axis=1)[:, :present].astype(np.int8)

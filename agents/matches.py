@@ -1,0 +1,184 @@
+"""Hands played out by policies: baselines inside one kernel, networks in batches.
+
+All hands of a batch go on together. The kernel plays a hand until it is settled or a network is
+to act; then every network chooses for all the hands that wait for it at once, and so on. Whoever
+is to act, a VIEW is all that it gets.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from agents.baselines.dispatch import act
+from agents.policies import NETWORK, Policy
+from bestia_env._jit import jit
+from bestia_env.engine import observe, start_session
+from bestia_env.games import GAMES
+from bestia_env.observe import layout
+from bestia_env.rng import stream
+from bestia_env.rules.dispatch import apply, legal
+from bestia_env.rules.table import NOBODY, equity
+from bestia_env.view import look
+
+
+@jit
+def deal_rotations(states, key, first_deal, pot):
+    """Deal hands, each one once for every seat at the table.
+
+    Deal d depends on the key and d alone. Its copies are states[d * n] to states[d * n + n - 1]
+    for n seats, counted from the first deal of the batch.
+
+    Args:
+        states: (D * n,) records with seats and options set.
+        key: of the deals, uint64.
+        first_deal: the number of the batch's first deal.
+        pot: coins carried in, 0 for none.
+    """
+    n = np.int64(states[0].num_players)
+    for i in range(0, states.size, n):
+        start_session(states, i, stream(key, first_deal + i // n), NOBODY, pot)
+        for copy in range(i + 1, i + n):
+            states[copy] = states[i]
+
+
+@jit
+def seed_players(rngs, seated, tags, key, first_hand):
+    """Give every player of every hand a generator of its own.
+
+    It depends on the key, the number of the hand, the seat, and the policy's tag.
+
+    Args:
+        rngs: (B, n) uint64, written whole.
+        seated: (B, n) which policy sits where.
+        tags: (policies,) uint64.
+        key: of the players' chances, uint64; not the key of the deals.
+        first_hand: the number of the batch's first hand.
+    """
+    for i in range(rngs.shape[0]):
+        hand = stream(key, first_hand + i)
+        for seat in range(rngs.shape[1]):
+            rngs[i, seat] = stream(stream(hand, seat), tags[seated[i, seat]])
+
+
+@jit
+def play_baselines(states, hands, seated, kinds, parameters, rngs, views):
+    """Play on in some hands until they are settled or wait for a network.
+
+    Args:
+        states: (B,) records.
+        hands: (H,) int64, places in `states`; those that wait come to stand first.
+        seated: (B, n) which policy sits where.
+        kinds: (policies,) int64, a baseline's kind or NETWORK.
+        parameters: (policies,) float64.
+        rngs: (B, n) uint64, the players' generators.
+        views: at least one record to work in.
+
+    Returns:
+        How many hands wait.
+    """
+    waiting = 0
+    for i in hands:
+        s = states[i]
+        while s.turn != NOBODY:
+            seat = np.int64(s.turn)
+            player = seated[i, seat]
+            if kinds[player] == NETWORK:
+                hands[waiting] = i
+                waiting += 1
+                break
+            look(states, i, seat, views, 0)
+            rng = rngs[i, seat : seat + 1]
+            apply(s, act(kinds[player], parameters[player], views[0], legal(s), rng))
+    return waiting
+
+
+@jit
+def observe_turns(states, hands, at, observations, masks):
+    """What the seats to act see; (H, D) float32 and (H, A) int8 are written, see `observe`."""
+    for k in range(hands.size):
+        i = hands[k]
+        observe(states, i, states[i].turn, at, observations[k], masks[k])
+
+
+@jit
+def act_turns(states, hands, actions):
+    """Carry out one legal action, (H,) int64, in each of some hands."""
+    for k in range(hands.size):
+        apply(states[hands[k]], actions[k])
+
+
+@jit
+def score_seats(states, scores):
+    """The equity of every seat in n-ths of a coin, (B, n) int64: exact, and zero in sum."""
+    for i in range(states.size):
+        for seat in range(scores.shape[1]):
+            scores[i, seat] = round(scores.shape[1] * equity(states[i], seat))
+
+
+def tag(policy: Policy) -> int:
+    """A number for the policy's name, by which its chances differ from those of others."""
+    return zlib.crc32(policy.spec.encode())
+
+
+def play(
+    states: np.ndarray, policies: Sequence[Policy], seated: np.ndarray, rngs: np.ndarray
+) -> None:
+    """Play hands to their settlement.
+
+    Args:
+        states: (B,) records of dealt hands, changed in place.
+        policies: those who play.
+        seated: (B, n) int64, which of them sits where.
+        rngs: (B, n) uint64, the generator of every player, moved on.
+
+    Raises:
+        ValueError: a network chose an action that is not legal.
+    """
+    kinds = np.array([policy.kind for policy in policies], np.int64)
+    parameters = np.array([policy.parameter for policy in policies], np.float64)
+    views = np.zeros(1, states.dtype)
+    hands = np.arange(states.size)
+    while True:
+        waiting = play_baselines(states, hands, seated, kinds, parameters, rngs, views)
+        if waiting == 0:
+            return
+        hands = hands[:waiting]
+        _ask_networks(states, hands, policies, seated, rngs)
+
+
+def _ask_networks(
+    states: np.ndarray,
+    hands: np.ndarray,
+    policies: Sequence[Policy],
+    seated: np.ndarray,
+    rngs: np.ndarray,
+) -> None:
+    """One action of the network that is to act, in every hand that waits."""
+    seats = states["turn"][hands]
+    players = seated[hands, seats]
+    for player in np.unique(players):
+        asked = players == player
+        mine, chances = hands[asked], rngs[hands[asked], seats[asked]]
+        actions = _choose(policies[player], states, mine, chances)
+        rngs[mine, seats[asked]] = chances
+        act_turns(states, mine, actions)
+
+
+def _choose(
+    policy: Policy, states: np.ndarray, hands: np.ndarray, chances: np.ndarray
+) -> np.ndarray:
+    """The network's actions in some hands, (H,) int64; chances (H,) uint64 move on."""
+    assert policy.network is not None
+    table = layout(policy.game, int(states[0].num_players))
+    observations = np.empty((hands.size, table.size), np.float32)
+    masks = np.empty((hands.size, GAMES[policy.game].num_actions), np.int8)
+    observe_turns(states, hands, table.offsets, observations, masks)
+    actions = np.asarray(policy.network.act_batch(observations, masks, chances), np.int64)
+    legal_ones = np.take_along_axis(masks, actions[:, None], axis=1)[:, 0]
+    if not legal_ones.all():
+        wrong = int(actions[legal_ones == 0][0])
+        raise ValueError(f"policy {policy.spec!r} chose action {wrong}, which is not legal")
+    return actions

@@ -1,0 +1,349 @@
+"""A comparison as tables, JSON, CSV and a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import FuncNorm
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table as Grid
+
+from agents.arena import Result
+from agents.checkpoints import write_whole
+
+SIGNIFICANT = 0.05
+MATRIX_NOTE = (
+    "Pots per hand of one row policy among copies of the column policy, ± half of the 95 % "
+    "interval, each cell by itself. * differs from 0 at the 5 % level, by Holm over all cells off "
+    "the diagonal."
+)
+RANKING_NOTE = (
+    "Pots per hand with half of the 95 % interval, each row by itself; rating in points "
+    "(Plackett-Luce, mean 0, 400 points are ten times the worth) with bootstrap interval."
+)
+_BLUE, _GREY = "#2166ac", "#555555"
+
+
+# On the terminal.
+
+
+def print_tables(result: Result, console: Console | None = None) -> None:
+    """Print the matrix and the ranking, as wide as they have to be."""
+    console = console or Console(highlight=False)
+    for grid, note in ((matrix_grid(result), MATRIX_NOTE), (ranking_grid(result), RANKING_NOTE)):
+        unlimited = console.options.update(max_width=10_000)
+        width = max(console.width, Measurement.get(console, unlimited, grid).maximum)
+        wide = Console(file=console.file, width=width, highlight=False)
+        wide.print(grid)
+        console.print(note, style="dim")
+
+
+def matrix_grid(result: Result) -> Grid:
+    """The matrix, to be printed by rich; the best of the ranking first."""
+    grid = Grid(title="One (row) against a field of copies (column)")
+    grid.add_column("", justify="right")
+    grid.add_column("policy")
+    for place in range(len(result.specs)):
+        grid.add_column(str(place + 1), justify="right")
+    names = labels(result.specs)
+    for place, a in enumerate(result.ranking, start=1):
+        grid.add_row(str(place), names[a], *[_cell(result, a, b) for b in result.ranking])
+    return grid
+
+
+def ranking_grid(result: Result) -> Grid:
+    """The ranking, to be printed by rich."""
+    grid = Grid(title="Ranking at mixed tables")
+    for name in ("", "policy", "pots per hand", "deals", "rating", "95 % interval"):
+        grid.add_column(name, justify="left" if name == "policy" else "right")
+    names = labels(result.specs)
+    for place, a in enumerate(result.ranking, start=1):
+        score, rating = result.standings[a].score, result.standings[a].rating
+        grid.add_row(
+            str(place),
+            names[a],
+            str(score),
+            f"{score.num_deals:,}",
+            f"{rating.points:+.0f}",
+            f"{rating.low:+.0f} … {rating.high:+.0f}",
+        )
+    return grid
+
+
+def labels(specs: Sequence[str]) -> list[str]:
+    """The specs, networks without folder and ending where that is enough to tell them apart."""
+    short = [f"net:{Path(spec).stem}" if spec.startswith("net:") else spec for spec in specs]
+    return [
+        name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)
+    ]
+
+
+def _cell(result: Result, a: int, b: int) -> str:
+    estimate = result.matrix[a][b]
+    return f"{estimate.mean:+.4f}{_star(result, a, b) or ' '}\n±{estimate.half_width:.4f} "
+
+
+def _star(result: Result, a: int, b: int) -> str:
+    return "*" if a != b and result.p_values[a][b] < SIGNIFICANT else ""
+
+
+# As files.
+
+
+def as_facts(result: Result) -> dict[str, Any]:
+    """The result as JSON can hold it, with everything needed to play it again."""
+    table = result.table
+    return {
+        "game": table.game,
+        "num_players": table.num_players,
+        "rules": asdict(table.rules),
+        "pot": table.pot,
+        "seed": table.seed,
+        "num_deals": result.num_deals,
+        "policies": list(result.specs),
+        "unit": "pots per hand: equity / P, meaned over all seat rotations of a deal",
+        "matrix": [
+            [asdict(estimate) | {"p_value": p} for estimate, p in zip(row, p_values, strict=True)]
+            for row, p_values in zip(result.matrix, result.p_values, strict=True)
+        ],
+        "matrix_note": MATRIX_NOTE,
+        "ranking": [
+            {"policy": result.specs[a]}
+            | asdict(result.standings[a].score)
+            | {"rating": asdict(result.standings[a].rating)}
+            for a in result.ranking
+        ],
+        "ranking_note": RANKING_NOTE,
+    }
+
+
+def matrix_csv(result: Result) -> str:
+    """The matrix, a line for each cell."""
+    lines: list[Sequence[Any]] = [
+        ("policy", "field", "mean", "half_width", "num_deals", "p_value_holm")
+    ]
+    for a, spec in enumerate(result.specs):
+        for b, field in enumerate(result.specs):
+            cell = result.matrix[a][b]
+            p = result.p_values[a][b] if a != b else ""
+            lines.append((spec, field, cell.mean, cell.half_width, cell.num_deals, p))
+    return _csv(lines)
+
+
+def ranking_csv(result: Result) -> str:
+    """The ranking, best first."""
+    lines: list[Sequence[Any]] = [
+        ("policy", "mean", "half_width", "num_deals", "rating", "rating_low", "rating_high")
+    ]
+    for a in result.ranking:
+        score, rating = result.standings[a].score, result.standings[a].rating
+        numbers = (score.mean, score.half_width, score.num_deals)
+        lines.append((result.specs[a], *numbers, rating.points, rating.low, rating.high))
+    return _csv(lines)
+
+
+def _csv(lines: Sequence[Sequence[Any]]) -> str:
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(lines)
+    return file.getvalue()
+
+
+def save(folder: Path, result: Result, facts: Mapping[str, Any]) -> list[Path]:
+    """Write `arena.json`, `matrix.csv`, `ranking.csv` and `arena.png`.
+
+    All are made before the first is written, and each is written whole.
+
+    Args:
+        folder: made if it is missing.
+        result: what to write.
+        facts: more for the JSON, such as the command and the versions.
+    """
+    facts = {**facts, **as_facts(result)}
+    contents = {
+        "arena.json": f"{json.dumps(facts, indent=2, allow_nan=False)}\n".encode(),
+        "matrix.csv": matrix_csv(result).encode(),
+        "ranking.csv": ranking_csv(result).encode(),
+        "arena.png": picture(result),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    return [folder / name for name in contents]
+
+
+def check_writable(folder: Path) -> None:
+    """Make the folder, and raise an OSError unless files can be written there."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+# The picture.
+
+
+def picture(result: Result) -> bytes:
+    """The matrix as a heat map, and beside it the ranking with error bars, as PNG."""
+    side = max(0.92 * len(result.specs), 2.4)
+    names = 0.085 * max(len(name) for name in labels(result.specs))
+    with matplotlib.rc_context({"font.family": "DejaVu Sans", "font.size": 9.5}):
+        figure = Figure(figsize=(side + 2 * names + 7.6, side + 0.6 * names + 1.8))
+        figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1)
+        heat, scores, ratings = figure.subplots(1, 3, width_ratios=(side + 0.7, 3.2, 2.4))
+        _draw_matrix(figure, heat, result)
+        _draw_scores(scores, result)
+        _draw_ratings(ratings, result)
+        figure.suptitle(_title(result), fontsize=12.5, fontweight="bold")
+        file = io.BytesIO()
+        FigureCanvasAgg(figure).print_figure(file, format="png", dpi=150)
+    return file.getvalue()
+
+
+def _title(result: Result) -> str:
+    table = result.table
+    options = [
+        f"{field.name}={getattr(table.rules, field.name)}"
+        for field in fields(table.rules)
+        if getattr(table.rules, field.name) != field.default
+    ]
+    pot = [] if table.pot == 1 else [f"pot {table.pot} × opening"]
+    game = f"{table.game.capitalize()}, {table.num_players} players"
+    return (
+        f"{', '.join([game, *pot, *options])}: "
+        f"{result.num_deals:,} deals in all seat rotations, seed {table.seed}"
+    )
+
+
+def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:
+    order = result.ranking
+    means = np.array([[result.matrix[a][b].mean for b in order] for a in order])
+    most = max(float(np.abs(means).max()), 1e-9)
+    # Colour by the root, or else one very bad policy takes it all.
+    norm = FuncNorm((_signed_root, _signed_square), vmin=-most, vmax=most)
+    image = axes.imshow(means, cmap="RdBu", norm=norm, alpha=0.85, aspect="auto")
+    for row, a in enumerate(order):
+        for column, b in enumerate(order):
+            dark = abs(norm(means[row, column]) - 0.5) > 0.34
+            _draw_cell(axes, result, (a, b), (column, row), "white" if dark else "black")
+    names = labels(result.specs)
+    _draw_names(axes, [names[a] for a in order])
+    axes.set_title("One against a field\npots per hand; * differs from 0 (Holm, 5 %)", fontsize=10)
+    bar = figure.colorbar(image, ax=axes, pad=0.02, aspect=30)
+    bar.set_ticks(_ticks(most), labels=[_signed(tick, "+.2g") for tick in _ticks(most)])
+    bar.ax.tick_params(labelsize=8, length=2)
+    bar.outline.set_visible(False)
+
+
+def _draw_cell(
+    axes: Axes, result: Result, cell: tuple[int, int], place: tuple[int, int], colour: str
+) -> None:
+    estimate = result.matrix[cell[0]][cell[1]]
+    mean = f"{_signed(estimate.mean)}{_star(result, *cell)}"
+    axes.text(*place, mean, ha="center", va="bottom", color=colour)
+    width = f"\n± {estimate.half_width:.3f}"
+    axes.text(*place, width, ha="center", va="center", color=colour, fontsize=7.5, linespacing=1.1)
+
+
+def _draw_names(axes: Axes, names: Sequence[str]) -> None:
+    """Who is who along both sides of the matrix, and lines between the cells."""
+    axes.set_xticks(range(len(names)), names, rotation=35, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(names)), names)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(np.arange(len(names) + 1) - 0.5, minor=True)
+    axes.grid(which="minor", color="white", linewidth=2)
+    axes.tick_params(which="both", length=0)
+    axes.spines[:].set_visible(False)
+    axes.set_xlabel("field of copies of")
+    axes.set_ylabel("one")
+
+
+def _signed(number: float, form: str = "+.3f") -> str:
+    """With a proper minus sign, and none for a zero."""
+    text = format(number, form)
+    return text.replace("-", "−") if float(text) != 0 else text.replace("-", "+")
+
+
+def _signed_root(x: np.ndarray) -> np.ndarray:
+    return np.sign(x) * np.sqrt(np.abs(x))
+
+
+def _signed_square(x: np.ndarray) -> np.ndarray:
+    return np.sign(x) * np.square(x)
+
+
+def _ticks(most: float) -> list[float]:
+    """Round numbers on both sides of zero, for the colour bar."""
+    unit = 10.0 ** math.floor(math.log10(most))
+    top = max(unit * step for step in (1, 2, 5) if step == 1 or unit * step <= most)
+    return [-top, -top / 5, 0.0, top / 5, top]
+
+
+def _draw_scores(axes: Axes, result: Result) -> None:
+    estimates = [result.standings[a].score for a in result.ranking]
+    widths = [estimate.half_width for estimate in estimates]
+    _draw_ranks(axes, [estimate.mean for estimate in estimates], widths, widths, "+.3f")
+    names = labels(result.specs)
+    axes.set_yticks(range(len(estimates)), [names[a] for a in result.ranking])
+    axes.set_xlabel("pots per hand")
+    axes.set_title("Ranking at mixed tables\nmean and 95 % interval", fontsize=10)
+
+
+def _draw_ratings(axes: Axes, result: Result) -> None:
+    ratings = [result.standings[a].rating for a in result.ranking]
+    below = [max(rating.points - rating.low, 0) for rating in ratings]
+    above = [max(rating.high - rating.points, 0) for rating in ratings]
+    _draw_ranks(axes, [rating.points for rating in ratings], below, above, "+.0f")
+    axes.set_yticks([])
+    axes.set_xlabel("points")
+    axes.set_title("Rating (Plackett-Luce)\nand 95 % interval", fontsize=10)
+
+
+def _draw_ranks(
+    axes: Axes,
+    points: Sequence[float],
+    below: Sequence[float],
+    above: Sequence[float],
+    form: str,
+) -> None:
+    """Points with error bars and their numbers, the best on top."""
+    places = range(len(points))
+    axes.axvline(0, color=_GREY, linewidth=0.8)
+    axes.errorbar(
+        points,
+        places,
+        xerr=(below, above),
+        fmt="o",
+        color=_BLUE,
+        markersize=5,
+        capsize=3,
+        linewidth=1.4,
+    )
+    for place, point in zip(places, points):
+        axes.annotate(
+            _signed(point, form),
+            (point, place),
+            (0, 8),
+            textcoords="offset points",
+            ha="center",
+            fontsize=8,
+            bbox={"boxstyle": "square,pad=0.1", "facecolor": "white", "edgecolor": "none"},
+        )
+    axes.set_ylim(len(points) - 0.5, -0.5)
+    axes.margins(x=0.16)
+    axes.grid(axis="x", color="#dddddd", linewidth=0.7)
+    axes.set_axisbelow(True)
+    axes.tick_params(axis="y", length=0)
+    axes.spines[["top", "right", "left"]].set_visible(False)

@@ -1,0 +1,199 @@
+"""Compare policies on duplicate deals: `python -m experiments.arena --help`.
+
+Plays every policy against a field of every other, and all of them at mixed tables; prints both
+tables and writes them as JSON, CSV and a picture. The same command with the same seed gives the
+same numbers, whatever the number of jobs.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import secrets
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import tyro
+
+if TYPE_CHECKING:
+    from agents.arena import Table
+    from agents.policies import Policy
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Compare policies on duplicate deals, each played in every seat rotation."""
+
+    game: Literal["beast", "bestia"]
+    """The game."""
+    num_players: int = 4
+    """Seats: 4 to 6 in Beast, 3 to 10 in Bestia."""
+    policies: tuple[str, ...] = ()
+    """Specs such as random, threshold:0.4 or net:FILE; all baselines if none are given."""
+    deals: int = 50_000
+    """Deals for each cell of the matrix, and as many for the mixed tables."""
+    seed: int | None = None
+    """Of deals and of the policies' chances; a fresh one, printed, if none is given."""
+    jobs: int = 1
+    """Processes. The numbers do not depend on it."""
+    pot: int = 1
+    """The pot played for in opening pots; more than 1 means a pot carried in."""
+    rules: tuple[str, ...] = ()
+    """Options of the rules, each as NAME=VALUE, such as maxims=penalty force=true."""
+    out: Path | None = None
+    """Folder for the results; runs/arena/GAME-PLAYERSp-seedSEED if none is given."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exits with 2 if the arguments are wrong, with 130 if interrupted."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    parsed = tyro.cli(Arguments, prog="python -m experiments.arena", args=arguments)
+    # Heavy imports come after this line, so that --help and misspelt flags are answered at once.
+    try:
+        table, policies, folder = _prepare(parsed)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        _run(parsed, arguments, table, policies, folder)
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
+        sys.exit(130)
+
+
+def _prepare(parsed: Arguments) -> tuple[Table, list[Policy], Path]:
+    """Check all arguments, and that the results can be written, before anything is played.
+
+    Raises:
+        ValueError: an argument is out of range, or there is no such policy or option.
+        OSError: the folder cannot be written to.
+    """
+    from agents.reports import check_writable
+    from bestia_env.rules.table import check_coins
+
+    check_coins("deals", parsed.deals, least=2)
+    check_coins("jobs", parsed.jobs, least=1)
+    table, policies = _table(parsed), _policies(parsed)
+    folder = parsed.out or _default_folder(table)
+    check_writable(folder)
+    return table, policies, folder
+
+
+def _run(
+    parsed: Arguments,
+    arguments: Sequence[str],
+    table: Table,
+    policies: list[Policy],
+    folder: Path,
+) -> None:
+    """Compare, print and save."""
+    from rich.console import Console
+
+    from agents.arena import compare, num_hands
+    from agents.reports import print_tables, save
+
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    console = Console(highlight=False)
+    console.print(f"seed {table.seed}")
+    began = time.perf_counter()
+    hands = num_hands(table, len(policies), parsed.deals)
+    with _progress(hands) as progress:
+        result = compare(table, policies, parsed.deals, jobs=parsed.jobs, progress=progress)
+    seconds = time.perf_counter() - began
+    print_tables(result, console)
+    console.print(f"{hands:,} hands in {seconds:.1f} s, {hands / seconds:,.0f} a second")
+    facts = {
+        "command": _command(arguments, table.seed),
+        "hands": hands,
+        "seconds": round(seconds, 3),
+        "jobs": parsed.jobs,
+        **_provenance(parsed.policies),
+    }
+    for path in save(folder, result, facts):
+        console.print(f"wrote {path}", soft_wrap=True)
+
+
+def _table(parsed: Arguments) -> Table:
+    from agents.arena import Table
+    from agents.rules import parse_rules
+
+    seed = secrets.randbits(32) if parsed.seed is None else parsed.seed
+    rules = parse_rules(parsed.game, parsed.rules)
+    return Table(parsed.game, parsed.num_players, rules, parsed.pot, seed)
+
+
+def _policies(parsed: Arguments) -> list[Policy]:
+    from agents.policies import default_specs, parse_policy
+
+    specs = parsed.policies or tuple(default_specs(parsed.game))
+    if len(specs) < 2:
+        raise ValueError(f"a comparison takes at least two policies, not only {specs[0]!r}")
+    for spec in specs:
+        if specs.count(spec) > 1:
+            raise ValueError(f"policy {spec!r} is named twice")
+    return [parse_policy(spec, parsed.game, parsed.num_players) for spec in specs]
+
+
+def _command(arguments: Sequence[str], seed: int) -> str:
+    """The command that gives the same numbers again."""
+    if not any(argument.startswith("--seed") for argument in arguments):
+        arguments = [*arguments, "--seed", str(seed)]
+    return shlex.join(["python", "-m", "experiments.arena", *arguments])
+
+
+def _default_folder(table: Table) -> Path:
+    return Path("runs/arena") / f"{table.game}-{table.num_players}p-seed{table.seed}"
+
+
+@contextmanager
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on the error stream; yields what is to be called with numbers of hands done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("hands"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        yield functools.partial(bar.advance, bar.add_task("hands", total=total))
+
+
+def _provenance(specs: Sequence[str]) -> dict[str, Any]:
+    """With what it was run."""
+    import numba
+
+    from agents.checkpoints import git_commit, versions
+
+    networks = [Path(spec.removeprefix("net:")) for spec in specs if spec.startswith("net:")]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": git_commit(),
+        "versions": {**versions(), "numba": numba.__version__},
+        "networks_sha256": {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
+        },
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+import numpy as np
+import pytest
+
+from agents.baselines.dispatch import baselines
+from agents.policies import NETWORK, default_specs, parse_policy
+from agents.rules import parse_rules
+from bestia_env.bits import has
+from bestia_env.engine import new_states, start_session
+from bestia_env.rules.beast import BeastRules
+from bestia_env.rules.bestia import BestiaRules
+from bestia_env.rules.dispatch import legal
+from bestia_env.view import look
+
+GAMES = ("beast", "bestia")
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_every_baseline_has_a_spec_that_is_read_back(game: str) -> None:
+    specs = default_specs(game)
+    assert len(set(specs)) == len(specs) == len(baselines(game))
+    for kind, (spec, baseline) in enumerate(zip(specs, baselines(game))):
+        policy = parse_policy(spec, game, 4)
+        assert (policy.spec, policy.game, policy.kind) == (spec, game, kind)
+        assert policy.network is None
+        assert baseline.idea
+        plain = parse_policy(baseline.name, game, 4)
+        assert (plain.kind, plain.parameter) == (policy.kind, policy.parameter)
+        if baseline.parameter is None:
+            assert ":" not in spec
+            with pytest.raises(ValueError, match=f"{baseline.name} takes no number"):
+                parse_policy(f"{baseline.name}:0.5", game, 4)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_numbers_are_taken_within_their_range_only(game: str) -> None:
+    for baseline in baselines(game):
+        if baseline.parameter is None:
+            continue
+        for number in (baseline.low, baseline.high):
+            assert parse_policy(f"{baseline.name}:{number}", game, 4).parameter == number
+        for bad in (f"{baseline.high + 1}", f"{baseline.low - 1}", "nan", "inf", "", "much", "1:2"):
+            with pytest.raises(ValueError, match=f"the number of {baseline.name} must be from"):
+                parse_policy(f"{baseline.name}:{bad}", game, 4)
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("spec", ["", "net", "net:", "Random", "random ", "nobody", ":0.4"])
+def test_unknown_policies_are_errors_that_list_the_known(game: str, spec: str) -> None:
+    with pytest.raises(ValueError, match="unknown policy") as caught:
+        parse_policy(spec, game, 4)
+    message = str(caught.value)
+    assert repr(spec) in message
+    for word in (game, "net:FILE", *(baseline.name for baseline in baselines(game))):
+        assert word in message
+
+
+def test_networks_and_tables_that_cannot_be_are_errors() -> None:
+    with pytest.raises(ValueError, match=r"there is no checkpoint nowhere\.safetensors"):
+        parse_policy("net:nowhere.safetensors", "beast", 4)
+    with pytest.raises(ValueError, match="game must be one of"):
+        parse_policy("random", "skat", 4)
+    with pytest.raises(ValueError, match="num_players of beast"):
+        parse_policy("random", "beast", 7)
+    assert NETWORK < 0
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_a_policy_acts_on_a_view(game: str) -> None:
+    states = new_states(game, 4)
+    start_session(states, 0, np.uint64(3), -1, 0)
+    view = np.zeros(1, states.dtype)
+    look(states, 0, states[0].turn, view, 0)
+    for spec in default_specs(game):
+        actions = [
+            parse_policy(spec, game, 4).act(view, legal(view[0]), np.array([5], np.uint64))
+            for _ in range(2)
+        ]
+        assert actions[0] == actions[1]
+        assert has(legal(states[0]), actions[0])
+
+
+# Rules as text.
+
+
+def test_options_of_the_rules_are_read_from_text() -> None:
+    options = ["maxims=penalty", "force=True", "maxim_2=false", "stake=6"]
+    rules = parse_rules("bestia", options)
+    assert rules == BestiaRules(maxims="penalty", force=True, maxim_2=False, stake=6)
+    assert parse_rules("beast", []) == BeastRules()
+    assert parse_rules("beast", ["revoke=penalty", "match_limit=20"]) == BeastRules(
+        revoke="penalty", match_limit=20
+    )
+
+
+@pytest.mark.parametrize(
+    ("game", "options", "message"),
+    [
+        ("bestia", ["maxims=perhaps"], "maxims must be one of 'off', 'mask', 'penalty', not 'perh"),
+        ("bestia", ["force=1"], "force must be one of False, True, not '1'"),
+        ("bestia", ["stake=4"], "stake must be an integer .* multiple of 3, not 4"),
+        ("bestia", ["stake=-3"], "stake must be .* not -3"),
+        ("bestia", ["stake=3.0"], "stake must be .* not '3.0'"),
+        ("beast", ["force=true"], "unknown option 'force' of beast: choose among losing_counterer"),
+        ("beast", ["revoke"], "an option is NAME=VALUE, not 'revoke'"),
+        ("beast", ["revoke=penalty", "revoke=forbidden"], "option 'revoke' is given twice"),
+        ("skat", [], "game must be one of beast, bestia"),
+    ],
+)
+def test_bad_options_are_errors(game: str, options: list[str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        parse_rules(game, options)
