@@ -14,9 +14,9 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from bestia_env import engine
+from bestia_env.deals import DealOptions
 from bestia_env.games import game_named
 from bestia_env.observe import layout, state_pieces, write_state
-from bestia_env.options import DealOptions
 from bestia_env.render import render_text
 from bestia_env.rules.table import match
 
@@ -28,7 +28,7 @@ class IllegalActionError(ValueError):
 
 
 class TableEnv(AECEnv):
-    """A session of hands of one game; `beast_v0.raw_env` and `bestia_v0.raw_env` say which.
+    """A session of hands of one game; `BeastTable` and `BestiaTable` say which.
 
     Attributes:
         states: (1,) record, the whole state.
@@ -358,6 +358,29 @@ class TableEnv(AECEnv):
     def __str__(self) -> str:
         """The name of the environment, as `beast_v0`."""
         return self.metadata["name"]
+
+
+def _metadata(name: str) -> dict[str, Any]:
+    return {
+        "name": name,
+        "render_modes": ["human", "ansi"],
+        "is_parallelizable": False,
+        "render_fps": 1,
+    }
+
+
+class BeastTable(TableEnv):
+    """Beast; specified in `bestia_env.beast_v0`."""
+
+    game_name = "beast"
+    metadata: ClassVar[dict[str, Any]] = _metadata("beast_v0")
+
+
+class BestiaTable(TableEnv):
+    """Bestia; specified in `bestia_env.bestia_v0`."""
+
+    game_name = "bestia"
+    metadata: ClassVar[dict[str, Any]] = _metadata("bestia_v0")
 
 
 class CheckedEnv(OrderEnforcingWrapper):

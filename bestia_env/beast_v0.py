@@ -33,25 +33,25 @@ by clause, is `bestia_env/rules/RULEBOOK.md`.
 | to_act | (n,) | the seat to act, one-hot | 7–10 |
 | dealer | (n,) | the dealer, one-hot | 11–14 |
 | hand | (52,) | own cards | 15–66 |
-| upcard | (52,) | the card turned up, one-hot | 67–118 |
-| trump | (4,) | the suit of trumps, one-hot | 119–122 |
-| played | (n, 52) | cards played in this hand, by seat | 123–330 |
-| order | (52,) | when each was played: k-th of all at k / (n * (n+1)) | 331–382 |
-| trick | (52,) | cards of the current trick | 383–434 |
-| led | (4,) | the suit led, one-hot | 435–438 |
-| winning | (n,) | the seat that is winning the trick, one-hot | 439–442 |
-| tricks | (n,) | tricks taken by each seat / (n+1) | 443–446 |
-| voids | (n, 4) | suits that a seat has shown not to hold | 447–462 |
-| revoked | (1,) | has the observer revoked in this hand? | 463–463 |
-| pot_log | (1,) | log2(1 + P / opening pot) / 4 | 464–464 |
-| pot_digits | (5,) | P in coins to base 4096, each / 4096 | 465–469 |
-| discard | (52,) | the observer's own discard, one-hot | 470–521 |
-| upcard_is | (2,) | the upcard was left; was taken | 522–523 |
-| said | (n, 3) | in the declaration round: PASS, PLAY, SHOW | 524–535 |
-| countered | (n, 3) | in the counter round: PASS, COUNTER, SHOW | 536–547 |
-| stakes | (3,) | this hand's stakes, one-hot: none, one from the dealer, full | 548–550 |
+| trump | (4,) | the suit of trumps and of the upcard, one-hot | 67–70 |
+| upcard | (13,) | the rank of the upcard, one-hot | 71–83 |
+| played | (52,) | cards played in this hand, the k-th of all at k / (n * (n+1)) | 84–135 |
+| leaders | (n+1, n) | who led each trick; the others followed in order of play | 136–155 |
+| trick | (52,) | cards of the current trick | 156–207 |
+| led | (4,) | the suit led, one-hot | 208–211 |
+| winning | (n,) | the seat that is winning the trick, one-hot | 212–215 |
+| tricks | (n,) | tricks taken by each seat / (n+1) | 216–219 |
+| voids | (n, 4) | suits that a seat has shown not to hold | 220–235 |
+| revoked | (1,) | has the observer revoked in this hand? | 236–236 |
+| pot_log | (1,) | log2(1 + P / opening pot) / 4 | 237–237 |
+| pot_digits | (5,) | P in coins to base 4096, each / 4096 | 238–242 |
+| discard | (52,) | the observer's own discard, one-hot | 243–294 |
+| upcard_is | (2,) | the upcard was left; was taken | 295–296 |
+| said | (n, 3) | in the declaration round: PASS, PLAY, SHOW | 297–308 |
+| countered | (n, 3) | in the counter round: PASS, COUNTER, SHOW | 309–320 |
+| stakes | (3,) | this hand's stakes, one-hot: none, one from the dealer, full | 321–323 |
 
-D is 551, 617 and 683 for 4 to 6 players.
+D is 324, 348 and 374 for 4 to 6 players.
 
 Seats are relative to the observer, 0 being the observer. `observation_pieces` gives each piece's
 slice, `bestia_env.describe(…)` says a vector in words. The mask is all zeros for seats not to act.
@@ -100,9 +100,9 @@ one for each of the first hands), `dealer` (a seat) and `pot` (coins carried in)
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from bestia_env.aec import CheckedEnv, TableEnv
+from bestia_env.aec import BeastTable, CheckedEnv
 
 
 def env(**kwargs: Any) -> CheckedEnv:
@@ -110,13 +110,5 @@ def env(**kwargs: Any) -> CheckedEnv:
     return CheckedEnv(raw_env(**kwargs))
 
 
-class raw_env(TableEnv):
+class raw_env(BeastTable):
     """Beast without the checks; see the module for the specification."""
-
-    game_name = "beast"
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "beast_v0",
-        "render_modes": ["human", "ansi"],
-        "is_parallelizable": False,
-        "render_fps": 1,
-    }

@@ -29,28 +29,28 @@ holds into the next. The rulebook, clause by clause, is `bestia_env/rules/RULEBO
 | to_act | (n,) | the seat to act, one-hot | 4–7 |
 | dealer | (n,) | the dealer, one-hot | 8–11 |
 | hand | (40,) | own cards | 12–51 |
-| upcard | (40,) | the card turned up, one-hot | 52–91 |
-| trump | (4,) | the suit of trumps, one-hot | 92–95 |
-| played | (n, 40) | cards played in this hand, by seat | 96–255 |
-| order | (40,) | when each was played: k-th of all at k / (3 n) | 256–295 |
-| trick | (40,) | cards of the current trick | 296–335 |
-| led | (4,) | the suit led, one-hot | 336–339 |
-| winning | (n,) | the seat that is winning the trick, one-hot | 340–343 |
-| tricks | (n,) | tricks taken by each seat / 3 | 344–347 |
-| voids | (n, 4) | suits that a seat has shown not to hold | 348–363 |
-| revoked | (1,) | has the observer revoked in this hand? | 364–364 |
-| pot_log | (1,) | log2(1 + P / opening pot) / 4 | 365–365 |
-| pot_digits | (5,) | P in coins to base 4096, each / 4096 | 366–370 |
-| thrown | (40,) | own cards laid down for good | 371–410 |
-| auction | (n, 2) | PASS, KNOCK | 411–418 |
-| offer | (n, 2) | REFUSE, EXCHANGE | 419–426 |
-| playing | (n,) | seats in the tricks, known once the exchange is done | 427–430 |
-| gathered | (1,) | did the dealer gather cards for the exchange? | 431–431 |
-| forced | (1,) | is this a force hand? Once it is over: is the next? | 432–432 |
-| breaches | (1,) | the observer's breaches of the maxims / 3 | 433–433 |
-| stake_digits | (4,) | stake in coins to base 4096, each / 4096 | 434–437 |
+| trump | (4,) | the suit of trumps and of the upcard, one-hot | 52–55 |
+| upcard | (10,) | the rank of the upcard, one-hot | 56–65 |
+| played | (40,) | cards played in this hand, the k-th of all at k / (3 * n) | 66–105 |
+| leaders | (3, n) | who led each trick; the others followed in order of play | 106–117 |
+| trick | (40,) | cards of the current trick | 118–157 |
+| led | (4,) | the suit led, one-hot | 158–161 |
+| winning | (n,) | the seat that is winning the trick, one-hot | 162–165 |
+| tricks | (n,) | tricks taken by each seat / 3 | 166–169 |
+| voids | (n, 4) | suits that a seat has shown not to hold | 170–185 |
+| revoked | (1,) | has the observer revoked in this hand? | 186–186 |
+| pot_log | (1,) | log2(1 + P / opening pot) / 4 | 187–187 |
+| pot_digits | (5,) | P in coins to base 4096, each / 4096 | 188–192 |
+| thrown | (40,) | own cards laid down for good | 193–232 |
+| auction | (n, 2) | PASS, KNOCK | 233–240 |
+| offer | (n, 2) | REFUSE, EXCHANGE | 241–248 |
+| playing | (n,) | seats in the tricks, known once the exchange is done | 249–252 |
+| gathered | (1,) | did the dealer gather cards for the exchange? | 253–253 |
+| forced | (1,) | is this a force hand? Once it is over: is the next? | 254–254 |
+| breaches | (1,) | the observer's breaches of the maxims / 3 | 255–255 |
+| stake_digits | (4,) | stake in coins to base 4096, each / 4096 | 256–259 |
 
-D is 385, 438, 491, 544, 597, 650, 703 and 756 for 3 to 10 players.
+D is 244, 260, 276, 292, 308, 324, 340 and 356 for 3 to 10 players.
 
 Seats are relative to the observer, 0 being the observer. `observation_pieces` gives each piece's
 slice, `bestia_env.describe(…)` says a vector in words. The mask is all zeros for seats not to act.
@@ -106,9 +106,9 @@ one for each of the first hands), `heap` (likewise, the order in which gathered 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from bestia_env.aec import CheckedEnv, TableEnv
+from bestia_env.aec import BestiaTable, CheckedEnv
 
 
 def env(**kwargs: Any) -> CheckedEnv:
@@ -116,13 +116,5 @@ def env(**kwargs: Any) -> CheckedEnv:
     return CheckedEnv(raw_env(**kwargs))
 
 
-class raw_env(TableEnv):
+class raw_env(BestiaTable):
     """Bestia without the checks; see the module for the specification."""
-
-    game_name = "bestia"
-    metadata: ClassVar[dict[str, Any]] = {
-        "name": "bestia_v0",
-        "render_modes": ["human", "ansi"],
-        "is_parallelizable": False,
-        "render_fps": 1,
-    }

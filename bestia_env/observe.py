@@ -60,7 +60,9 @@ def _table_pieces(n: int, phases: int, cards: int, tricks: int) -> list[Piece]:
         Piece("hand", (cards,), "own cards"),
         Piece("trump", (4,), "the suit of trumps and of the upcard, one-hot"),
         Piece("upcard", (cards // 4,), "the rank of the upcard, one-hot"),
-        Piece("played", (cards,), f"cards played in this hand, the k-th of all at k / {n * tricks}"),
+        Piece(
+            "played", (cards,), f"cards played in this hand, the k-th of all at k / {n * tricks}"
+        ),
         Piece("leaders", (tricks, n), "who led each trick; the others followed in order of play"),
         Piece("trick", (cards,), "cards of the current trick"),
         Piece("led", (4,), "the suit led, one-hot"),

@@ -10,9 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from bestia_env import engine
-from bestia_env.aec import IllegalActionError, TableEnv
-from bestia_env.beast_v0 import raw_env as beast_raw_env
-from bestia_env.bestia_v0 import raw_env as bestia_raw_env
+from bestia_env.aec import BeastTable, BestiaTable, IllegalActionError, TableEnv
 from bestia_env.rng import stream
 from bestia_env.view import look
 
@@ -45,7 +43,7 @@ class Uniform:
 class SeatEnv(gymnasium.Env):
     """One seat's part in a session; `BeastEnv` and `BestiaEnv` say of which game."""
 
-    raw_env: ClassVar[type[TableEnv]]
+    table_class: ClassVar[type[TableEnv]]
 
     def __init__(
         self,
@@ -72,12 +70,13 @@ class SeatEnv(gymnasium.Env):
                 random if None.
             illegal_action: "penalise" annuls the hand and ends the episode, "raise" raises a
                 ValueError.
+            **options: options of the rules, each replacing that of `rules`.
 
         Raises:
             ValueError: an argument has a value that is not allowed.
             TypeError: there is no such option.
         """
-        self._table = self.raw_env(num_players, rules, num_hands, reward, None, **options)
+        self._table = self.table_class(num_players, rules, num_hands, reward, None, **options)
         modes = (None, *self.metadata["render_modes"])
         if render_mode not in modes:
             raise ValueError(f"render_mode must be one of {modes}, not {render_mode!r}")
@@ -213,8 +212,8 @@ class BeastEnv(SeatEnv):
     `action_masks()` gives it as booleans.
     """
 
-    raw_env = beast_raw_env
-    metadata: ClassVar[dict[str, Any]] = beast_raw_env.metadata
+    table_class = BeastTable
+    metadata: ClassVar[dict[str, Any]] = BeastTable.metadata
 
 
 class BestiaEnv(SeatEnv):
@@ -224,8 +223,8 @@ class BestiaEnv(SeatEnv):
     `action_masks()` gives it as booleans.
     """
 
-    raw_env = bestia_raw_env
-    metadata: ClassVar[dict[str, Any]] = bestia_raw_env.metadata
+    table_class = BestiaTable
+    metadata: ClassVar[dict[str, Any]] = BestiaTable.metadata
 
 
 def _policies_by_seat(

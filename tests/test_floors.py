@@ -16,10 +16,10 @@ FLOORS = (
     ("_jit", "bits", "cards", "rng", "rules"),
     ("rules.table", "rules.tricks"),
     ("rules.beast", "rules.bestia"),
-    ("rules.dispatch", "view"),
-    ("observe",),
+    ("rules.dispatch", "view", "games"),
+    ("observe", "deals"),
     ("engine", "render"),
-    ("aec", "session", "single", "vector"),
+    ("aec", "single", "vector"),
     ("__init__", "beast_v0", "bestia_v0", "registration", "testing"),
 )
 LEVELS = {

@@ -1,14 +1,43 @@
-"""Rule-of-thumb players of Bestia."""
+"""Rule-of-thumb players of Bestia.
+
+All but `random` play their cards alike, by the source's maxims (BESTIA-32 to BESTIA-36); they
+differ in when they knock and when they ask for new cards.
+"""
 
 from __future__ import annotations
 
+import numpy as np
+
 from agents.baselines import Baseline
 from bestia_env._jit import jit
-from bestia_env.bits import member, size
+from bestia_env.bits import ZERO, bit, highest, lowest, member, size, without_lowest
 from bestia_env.rng import below
+from bestia_env.rules.bestia import (
+    AT_AUCTION,
+    AT_OFFER,
+    AT_TRICKS,
+    EXCHANGE,
+    KNOCK,
+    MAXIMS_OFF,
+    PASS,
+    RANKS,
+    REFUSE,
+    obedient_cards,
+    sound_cards,
+)
+from bestia_env.rules.table import NO_CARD, match
+from bestia_env.rules.tricks import cards_that_beat, suit_cards, table_cards
 
-BASELINES = (Baseline("random", "any legal action, all alike"),)
-RANDOM = 0
+BASELINES = (
+    Baseline("random", "anything that no rule punishes, all alike"),
+    Baseline("tight", "comes in only on a near-certain trick (a chance of 0.9), or for a free pot"),
+    Baseline("threshold", "comes in at this estimated chance of a trick, knock or exchange", 0.65),
+    Baseline("doctor", "always passes, and always goes to the doctor's (BESTIA-17, BESTIA-19)"),
+    Baseline("bold", "comes in on any hope (a chance of 0.3): many tricks, many a bête"),
+    Baseline("sound", "comes in when a fair share of the pot outweighs the bête at its chance"),
+)
+RANDOM, TIGHT, THRESHOLD, DOCTOR, BOLD, SOUND = range(len(BASELINES))
+NEAR_CERTAIN, ANY_HOPE = 0.9, 0.3
 
 
 @jit
@@ -22,4 +51,176 @@ def act(kind, parameter, v, legal, rng):
         legal: its legal actions, a set of bits, uint64.
         rng: (1,) uint64, its own generator.
     """
-    return member(legal, below(rng, size(legal)))
+    if v.phase == AT_TRICKS:
+        legal = _unpunished(v, legal)
+    if kind == RANDOM:
+        return member(legal, below(rng, size(legal)))
+    if v.phase == AT_AUCTION:
+        return KNOCK if _knocks(kind, parameter, v) else PASS
+    if v.phase == AT_OFFER:
+        return EXCHANGE if _exchanges(kind, parameter, v) else REFUSE
+    return _card(v, legal)
+
+
+# Whether to come in.
+
+
+@jit
+def _knocks(kind, parameter, v):
+    if kind == DOCTOR:
+        return False
+    # A knock counts on one trick. More would be fair, but who passes may still get new cards.
+    return chance_of_trick(v) >= _bar(kind, parameter, v, 1 / 3)
+
+
+@jit
+def _exchanges(kind, parameter, v):
+    # Whoever wins a trick with new cards has met weak hands: he takes half the pot on average.
+    return kind == DOCTOR or chance_of_new_cards(v) >= _bar(kind, parameter, v, 1 / 2)
+
+
+@jit
+def _bar(kind, parameter, v, share):
+    """The least chance of a trick at which the player comes in."""
+    if kind == TIGHT:
+        return NEAR_CERTAIN
+    if kind == THRESHOLD:
+        return parameter
+    if kind == BOLD:
+        return ANY_HOPE
+    # SOUND breaks even: chance * share * P = (1 - chance) * cost. The bête goes into a pot that
+    # belongs to all alike, and a limit (I-01) makes it cheap in a big one.
+    cost = match(v) / v.pot * (1 - 1 / v.num_players)
+    return cost / (cost + share)
+
+
+# The chance of at least one trick. Its numbers are a logistic regression on hands of
+# threshold:0.65 players at tables of 3 to 10, one of whom knocks whatever he holds: the fit is
+# repeated, and compared, in the tests.
+
+# What a card adds, by the number of higher cards of its suit that others may hold.
+TRUMP = np.array([9.0, 2.9, 2.3, 2.0, 1.9, 1.7, 1.6, 1.5, 1.4, 1.1])
+SIDE = np.array([0.9, 0.6, 0.5, 0.3, 0.2, 0.1, 0.1, 0.0, 0.0, 0.0])
+BASE, PER_KNOCK, PER_PASS, PER_SEAT_BEHIND, FIRST = -1.2, -0.7, 0.0, -0.2, 0.2
+
+
+@jit
+def chance_of_trick(v):
+    """The estimated chance of at least one trick, 0–1, for the seat that may knock in view v."""
+    z = BASE + _worth_of_hand(v)
+    knocks, passes = size(v.knocked), size(v.passed)
+    z += PER_KNOCK * knocks + PER_PASS * passes
+    z += PER_SEAT_BEHIND * (v.num_players - 1 - knocks - passes)
+    if knocks + passes == 0:
+        z += FIRST
+    return 1 / (1 + np.exp(-z))
+
+
+@jit
+def _worth_of_hand(v):
+    """What the cards held add to the log-odds of a trick."""
+    worth = 0.0
+    held = v.hands[v.viewer]
+    for _ in range(size(held)):
+        card = lowest(held)
+        held = without_lowest(held)
+        table = TRUMP if card // RANKS == v.trump else SIDE
+        worth += table[unseen_above(v, card)]
+    return worth
+
+
+@jit
+def unseen_above(v, card):
+    """How many higher cards of its suit others may hold."""
+    return size(cards_that_beat(card, RANKS, card // RANKS) & ~_seen(v))
+
+
+@jit
+def _seen(v):
+    """The cards that the viewer knows nobody else to hold."""
+    seen = v.hands[v.viewer] | v.thrown[v.viewer]
+    if not v.gathered:  # or else the upcard may have been dealt again (I-08)
+        seen |= bit(v.upcard)
+    for i in range(v.plays):
+        seen |= bit(v.play_card[i])
+    return seen
+
+
+# The same for three new cards, measured with threshold:0.6 players: by the number of knocks,
+# and of those who have taken new cards before (three stands for more). Knocks of a large table
+# come from better hands, for each had more players behind him to fear.
+NEW_CARDS = np.array(
+    [
+        [0.63, 0.63, 0.64, 0.50],
+        [0.71, 0.61, 0.50, 0.40],
+        [0.50, 0.40, 0.30, 0.25],
+        [0.34, 0.25, 0.20, 0.15],
+    ]
+)
+PER_PLAYER = -0.01
+
+
+@jit
+def chance_of_new_cards(v):
+    """The estimated chance of at least one trick, 0–1, for the seat that is offered new cards."""
+    knocks, taken = size(v.knocked), size(v.exchanged)
+    unasked = size(v.passed & ~(v.refused | v.exchanged))
+    if knocks + taken == 0 and unasked == 1:
+        return 1.0  # nobody else can come in (I-05)
+    chance = NEW_CARDS[min(knocks, 3), min(taken, 3)]
+    return chance if knocks == 0 else chance + PER_PLAYER * v.num_players
+
+
+# The play of the cards.
+
+
+@jit
+def _unpunished(v, legal):
+    """The legal cards that are neither a revoke nor a breach (I-16, I-17)."""
+    cards = legal & obedient_cards(v, v.viewer)
+    return cards if v.maxims == MAXIMS_OFF else sound_cards(v, v.viewer, cards)
+
+
+@jit
+def _card(v, cards):
+    """The first trick saves from the bête, every trick may leave another player without one."""
+    if v.led == NO_CARD:
+        return _lead(v, cards)
+    winning = cards & cards_that_beat(v.best, RANKS, v.trump)
+    if winning == ZERO:
+        return _weakest(cards)
+    is_last = table_cards(v) + 1 == size(v.playing)
+    return lowest(winning) if is_last else highest(winning)  # they are of one suit
+
+
+@jit
+def _lead(v, cards):
+    """The highest trump if it is a sure trick or the first trick is over, or else a side card.
+
+    Maxims 1 and 2 (BESTIA-32, BESTIA-34); other trumps wait in hand to ruff (BESTIA-33).
+    """
+    trumps = cards & suit_cards(v.trump, RANKS)
+    side = cards & ~trumps
+    if trumps != ZERO and (side == ZERO or v.trick > 0 or unseen_above(v, highest(trumps)) == 0):
+        return highest(trumps)
+    return _strongest(side)
+
+
+@jit
+def _strongest(cards):
+    """The card of the highest rank."""
+    best = lowest(cards)
+    for _ in range(size(cards) - 1):
+        cards = without_lowest(cards)
+        best = lowest(cards) if lowest(cards) % RANKS > best % RANKS else best
+    return best
+
+
+@jit
+def _weakest(cards):
+    """The card of the lowest rank: whoever need not trump holds no trumps to spare."""
+    worst = lowest(cards)
+    for _ in range(size(cards) - 1):
+        cards = without_lowest(cards)
+        worst = lowest(cards) if lowest(cards) % RANKS < worst % RANKS else worst
+    return worst

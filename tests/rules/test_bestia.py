@@ -13,6 +13,7 @@ from bestia_env.cards import ITALIAN
 from bestia_env.games import GAMES
 from bestia_env.observe import decode
 from bestia_env.rules.bestia import NUM_ACTIONS, Action, BestiaRules
+from bestia_env.view import look
 
 from .hands import Table, pack_order
 
@@ -611,8 +612,15 @@ def told(t, seat):
     return decode(observation, game="bestia", num_players=t.env.num_players)
 
 
-def alike(seat, *tables):
-    return len({t.seen(seat) for t in tables}) == 1
+def known(t, seat):
+    """All that the environment tells a seat, and the view that policies get."""
+    views = t.env.states.copy()
+    look(t.env.states, 0, seat, views, 0)
+    return t.seen(seat) + views.tobytes()
+
+
+def alike(seat, one, two):
+    return known(one, seat) == known(two, seat)
 
 
 def test_i_14_thrown_cards_are_known_to_their_thrower_alone():
