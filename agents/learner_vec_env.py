@@ -18,6 +18,7 @@ from agents.baselines.dispatch import act as baseline_act
 from agents.policies import NETWORK, default_specs, parse_policy
 from agents.suits import relabel, relabelling, suit_order
 from bestia_env._jit import jit
+from bestia_env.bits import ZERO, lowest, without_lowest
 from bestia_env.engine import new_states, observe, start_session
 from bestia_env.games import game_named
 from bestia_env.observe import layout
@@ -99,9 +100,9 @@ class Step(NamedTuple):
 class LearnerVecEnv(VecEnv):
     """B tables with a learner at one seat of each, for sb3 and sb3-contrib.
 
-    The learner's seat moves on with every hand. Hands that end before the learner is asked
-    anything are played but never seen. Rewards come at a hand's settlement, in pots: the equity or
-    the coins of the hand divided by P.
+    The learner's seat moves on with every hand. It is asked only where it has a choice: a single
+    legal action is carried out for it, and hands that end before any choice are never seen.
+    Rewards come at a hand's settlement, in pots: the equity or the coins of the hand divided by P.
 
     Attributes:
         game: "beast" or "bestia".
@@ -347,7 +348,7 @@ def _pots(pots: dict[int, float], rules: Any, game: str, num_players: int) -> Po
 
 @jit
 def _advance(tables, actions, mixture, same, pots, as_equity, labels, scratch, step):
-    """Play on at every table until its learner is to act; actions of -1 deal a new hand."""
+    """Play on at every table until its learner has a choice; actions of -1 deal a new hand."""
     for i in range(actions.size):
         action = actions[i]
         if action != _DEAL:
@@ -358,18 +359,16 @@ def _advance(tables, actions, mixture, same, pots, as_equity, labels, scratch, s
 @jit
 def _play_on(tables, i, action, mixture, same, pots, as_equity, labels, scratch, step):
     s = tables.states[i]
-    asked = action != _DEAL  # has the learner been asked anything in this hand?
+    asked = action != _DEAL  # has the learner had a choice in this hand?
     while True:
         if action == _DEAL:
             _deal(tables, i, mixture, same, pots)
         else:
             apply(s, action)
         over = s.turn == NOBODY
-        if not over and s.turn != tables.seats[i]:
-            action = _opponent_action(tables, i, mixture, scratch[0])
-        elif over and not asked:
+        if over and not asked:
             action = _DEAL
-        else:
+        elif over or _has_choice(s, tables.seats[i]):
             seen = step.last[i] if over else step.observations[i]
             _show(tables, i, labels, scratch, seen, step.masks[i])
             if not over:
@@ -378,6 +377,16 @@ def _play_on(tables, i, action, mixture, same, pots, as_equity, labels, scratch,
             step.rewards[i] = _reward(s, tables.seats[i], as_equity) / tables.pots[i]
             asked = False
             action = _DEAL
+        elif s.turn == tables.seats[i]:
+            action = lowest(legal(s))
+        else:
+            action = _opponent_action(tables, i, mixture, scratch[0])
+
+
+@jit
+def _has_choice(s, seat):
+    """Is it the seat's turn, with more than one legal action?"""
+    return s.turn == seat and without_lowest(legal(s)) != ZERO
 
 
 @jit

@@ -338,7 +338,9 @@ def start_seconds(runs: int) -> dict[str, float]:
             environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
             command = [sys.executable, "-W", "ignore", "-c", _FIRST_STEP.format(game=game)]
             times = [
-                float(subprocess.run(command, env=environment, capture_output=True, check=True).stdout)
+                float(
+                    subprocess.run(command, env=environment, capture_output=True, check=True).stdout
+                )
                 for _ in range(runs + 1)
             ]
         name = f"import to first step, {game.capitalize()}"
@@ -395,7 +397,9 @@ def _table(figures: list[Figure], seconds: dict[str, float], notes: list[str]) -
     for figure in figures:
         spread = f"{_short(min(figure.values))} – {_short(max(figure.values))}"
         aim = "" if figure.target is None else f"{_short(figure.target)} {figure.unit}"
-        lines.append(f"| {figure.name} | {_short(figure.median)} {figure.unit} | {spread} | {aim} |")
+        lines.append(
+            f"| {figure.name} | {_short(figure.median)} {figure.unit} | {spread} | {aim} |"
+        )
     for name, value in seconds.items():
         aim = "60 s" if "cold" in name else "1.5 s"
         lines.append(f"| {name} | {value:.2f} s | | {aim} |")
@@ -433,7 +437,7 @@ def _short(value: float) -> str:
 
 
 def _write(args: Args, figures: list[Figure], seconds: dict[str, float], notes: list[str]) -> None:
-    from agents.files import write_json
+    from agents.checkpoints import write_whole
 
     report = {
         "command": "python -m experiments.benchmark",
@@ -444,13 +448,20 @@ def _write(args: Args, figures: list[Figure], seconds: dict[str, float], notes: 
         "cores": os.cpu_count(),
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
         "figures": [
-            {"name": f.name, "unit": f.unit, "median": f.median, "values": f.values, "aim": f.target}
+            {
+                "name": f.name,
+                "unit": f.unit,
+                "median": f.median,
+                "values": f.values,
+                "aim": f.target,
+            }
             for f in figures
         ],
         "seconds": seconds,
         "notes": notes,
     }
-    write_json(args.out, report)
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(args.out, f"{json.dumps(report, indent=2)}\n".encode())
     print(f"written to {args.out}")
 
 

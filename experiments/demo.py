@@ -1,0 +1,206 @@
+"""Train a learner for each game, then pit it against every baseline: `make demo`.
+
+Both learners train at once, a core each, for two to three minutes. Then each plays one-against-a-
+field and at mixed tables with all baselines of its game, on duplicate deals that the training has
+never seen. Tables, plots and policies go to `runs/demo/`. Interrupted, it goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+GAMES = ("bestia", "beast")
+EVALUATION_SEED = 20_000_000  # the training's deals come from another seed
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Train a learner for each game and pit it against every baseline."""
+
+    out: Path = Path("runs/demo")
+    """Where everything goes."""
+    bestia_steps: int = 3_000_000
+    """The learner's decisions in Bestia."""
+    beast_steps: int = 3_000_000
+    """The learner's decisions in Beast."""
+    deals: int = 20_000
+    """Duplicate deals for each cell of the tables, each played in every seat rotation."""
+    seed: int = 0
+    """Of the training."""
+    smoke: bool = False
+    """A tiny budget, to see whether all runs."""
+
+
+def main(arguments: Arguments) -> None:
+    """Train, compare, and print where everything is."""
+    runs = [Run(game, arguments) for game in GAMES]
+    print(f"seed {arguments.seed}; training one learner for each game, a core each")
+    if not train(runs):
+        sys.exit(1)
+    for run in runs:
+        print(f"\n{run.game}: the learner and all baselines, {run.deals:,} duplicate deals a cell")
+        run.compare()
+    for run in runs:
+        print(f"\n{run.verdict()}")
+        print(f"learning curve, tables, pictures, policy: {run.folder}/")
+
+
+class Run:
+    """One game's part."""
+
+    def __init__(self, game: str, arguments: Arguments) -> None:
+        self.game = game
+        self.folder = arguments.out / game
+        self.policy = f"net:{self.folder}/training/policy.safetensors"
+        self.steps = 512 if arguments.smoke else getattr(arguments, f"{game}_steps")
+        self.deals = 50 if arguments.smoke else arguments.deals
+        self._command = [
+            *(sys.executable, "-m", "experiments.train_maskable_ppo", "--game", game),
+            *("--run-dir", str(self.folder / "training"), "--seed", str(arguments.seed)),
+            *(["--smoke"] if arguments.smoke else ["--total-steps", str(self.steps)]),
+            *([] if arguments.smoke else ["--eval-deals", "0"]),
+        ]
+
+    def start(self) -> subprocess.Popen[str]:
+        """Begin the training, or go on with it."""
+        return subprocess.Popen(
+            self._command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+
+    def records(self) -> list[dict[str, Any]]:
+        """The training's log, a record an update."""
+        path = self.folder / "training" / "metrics.jsonl"
+        if not path.exists():
+            return []
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        return [json.loads(line) for line in lines if line.endswith("\n")]
+
+    def compare(self) -> None:
+        """Play against every baseline; writes tables and pictures beside the training."""
+        from agents.policies import default_specs
+        from experiments import arena
+
+        arena.main(
+            [
+                *("--game", self.game, "--jobs", "2", "--deals", str(self.deals)),
+                *("--seed", str(EVALUATION_SEED), "--out", str(self.folder / "arena")),
+                *("--policies", self.policy, *default_specs(self.game)),
+            ]
+        )
+        plot_curve(self.game, self.records(), self.folder / "learning_curve.png")
+
+    def verdict(self) -> str:
+        """Which baselines the learner beats, from the arena's file."""
+        facts = json.loads((self.folder / "arena" / "arena.json").read_text(encoding="utf-8"))
+        specs, row = facts["policies"][1:], facts["matrix"][0][1:]
+        beaten = [
+            f"{spec} {cell['mean']:+.4f} ± {cell['half_width']:.4f}"
+            for spec, cell in zip(specs, row, strict=True)
+            if cell["mean"] > cell["half_width"]
+        ]
+        others = [
+            f"{spec} {cell['mean']:+.4f} ± {cell['half_width']:.4f}"
+            for spec, cell in zip(specs, row, strict=True)
+            if cell["mean"] <= cell["half_width"]
+        ]
+        return (
+            f"{self.game}, the learner among copies of each baseline, pots per hand:\n"
+            f"  beats {'; '.join(beaten) or 'none'}\n"
+            f"  does not beat {'; '.join(others) or 'none: it beats them all'}"
+        )
+
+
+def train(runs: list[Run]) -> bool:
+    """Train all learners at once and show how far they are; False if one failed."""
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %  {task.fields[words]}"),
+        TimeElapsedColumn(),
+    )
+    processes = [run.start() for run in runs]
+    try:
+        with Progress(*columns) as progress:
+            tasks = [progress.add_task(r.game, total=r.steps, words="starting") for r in runs]
+            while _going_on(processes):
+                for run, task in zip(runs, tasks, strict=True):
+                    progress.update(task, **_news(run))
+                time.sleep(0.5)
+            for run, task in zip(runs, tasks, strict=True):
+                progress.update(task, **_news(run))
+    finally:
+        for process in processes:
+            process.terminate()
+    return _all_well(runs, processes)
+
+
+def _going_on(processes: list[subprocess.Popen[str]]) -> bool:
+    """Is one still training, and has none failed?"""
+    codes = [process.poll() for process in processes]
+    return None in codes and all(code in (None, 0) for code in codes)
+
+
+def _news(run: Run) -> dict[str, Any]:
+    records = run.records()
+    if not records:
+        return {}
+    last = records[-1]
+    left = max(0.0, (run.steps - last["steps"]) / last["steps_per_second"])
+    words = (
+        f"{last['steps_per_second']:,.0f} steps/s, {last['reward_mean']:+.3f} pots/hand, "
+        f"{left:.0f} s left"
+    )
+    return {"completed": min(last["steps"], run.steps), "words": words}
+
+
+def _all_well(runs: list[Run], processes: list[subprocess.Popen[str]]) -> bool:
+    for run, process in zip(runs, processes, strict=True):
+        _, errors = process.communicate()
+        if process.returncode != 0:
+            print(f"{run.game}: the training failed\n{errors}", file=sys.stderr)
+            return False
+    return True
+
+
+def plot_curve(game: str, records: list[dict[str, Any]], path: Path) -> None:
+    """Draw the learner's reward while it trained."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib.figure import Figure
+
+    steps, reward, half = (
+        [record[name] for record in records]
+        for name in ("steps", "reward_mean", "reward_half_width")
+    )
+    figure = Figure(figsize=(7, 4), layout="constrained")
+    axes = figure.subplots()
+    axes.plot(steps, reward, color="#2166ac")
+    axes.fill_between(
+        steps,
+        [mean - width for mean, width in zip(reward, half, strict=True)],
+        [mean + width for mean, width in zip(reward, half, strict=True)],
+        color="#2166ac",
+        alpha=0.2,
+        linewidth=0,
+    )
+    axes.axhline(0, color="#555555", linewidth=0.8)
+    axes.set_title(f"{game.capitalize()}, 4 players: the learner among a mixture of baselines")
+    axes.set_xlabel("decisions of the learner")
+    axes.set_ylabel("pots per hand in training (95 % of an update)")
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:g} M")
+    figure.savefig(path, dpi=120)
+
+
+if __name__ == "__main__":
+    import tyro
+
+    main(tyro.cli(Arguments, description=__doc__))
