@@ -310,7 +310,8 @@ def _act_on_view(net, views, legal, rng, greedy, observation, mask, scratch):
 def _probabilities(net, observations, masks, scratch, chances):
     for k in range(len(chances)):
         order = suit_order(net.labels, observations[k])
-        logits = _logits(net, order, observations[k], scratch)
+        _run(net, order, observations[k], scratch)
+        logits = scratch[_last(net)]
         total = _weigh(net, order, logits, masks[k])
         for action in range(masks.shape[1]):
             place = net.labels.action[order, action]
@@ -320,7 +321,8 @@ def _probabilities(net, observations, masks, scratch, chances):
 @jit
 def _choose(net, observation, mask, rng, greedy, scratch):
     order = suit_order(net.labels, observation)
-    weights = _logits(net, order, observation, scratch)
+    _run(net, order, observation, scratch)
+    weights = scratch[_last(net)]
     total = _weigh(net, order, weights, mask)
     if greedy:
         return _likeliest(net, order, weights, mask)
@@ -363,8 +365,14 @@ def _weigh(net, order, logits, mask):
 
 
 @jit
-def _logits(net, order, observation, scratch):
-    """The logits of all actions, as a network sees them whose suits are in this order."""
+def _last(net):
+    """The row of scratch that the last layer writes."""
+    return net.sizes.size % 2
+
+
+@jit
+def _run(net, order, observation, scratch):
+    """Compute the logits of all actions, as they are numbered with the suits in this order."""
     sizes, parameters = net.sizes, net.parameters
     now = scratch[0]
     start = _bias(parameters, sizes[0] * sizes[1], sizes[1], now)
@@ -381,7 +389,6 @@ def _logits(net, order, observation, scratch):
             if now[i] != 0:
                 _add_row(parameters, start + i * outputs, outputs, now[i], then)
         now, start = then, end
-    return now
 
 
 @jit

@@ -343,6 +343,7 @@ def _draw_ranks(
         )
     axes.set_ylim(len(points) - 0.5, -0.5)
     axes.margins(x=0.16)
+    axes.locator_params(axis="x", nbins=5)
     axes.grid(axis="x", color="#dddddd", linewidth=0.7)
     axes.set_axisbelow(True)
     axes.tick_params(axis="y", length=0)

@@ -14,7 +14,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from bestia_env import engine
-from bestia_env.deals import DealOptions
+from bestia_env.deals import DealOptions, checked_seed
 from bestia_env.games import game_named
 from bestia_env.observe import layout, state_pieces, write_state
 from bestia_env.render import render_text
@@ -121,20 +121,17 @@ class TableEnv(AECEnv):
             options: `deck`, `heap`, `dealer` and `pot` of the first hand, or hands; see the module.
 
         Raises:
-            ValueError: an option is malformed; nothing has changed then.
+            ValueError: the seed or an option is malformed; nothing has changed then.
         """
-        self._deals = DealOptions.read(options, self.game, self.num_players)
+        seed = checked_seed(seed)
+        deals = DealOptions.read(options, self.game, self.num_players)
         if seed is not None or self._np_random is None:
-            self._np_random, _ = seeding.np_random(None if seed is None else int(seed))
-        self._begin_session(self._np_random)
+            self._np_random, _ = seeding.np_random(seed)
+        self.reset_from(self._np_random, deals)
 
-    def reset_from(self, np_random: np.random.Generator, options: dict[str, Any] | None) -> None:
+    def reset_from(self, np_random: np.random.Generator, deals: DealOptions) -> None:
         """As `reset`, with the session's key drawn from a generator of the caller's."""
-        self._deals = DealOptions.read(options, self.game, self.num_players)
-        self._begin_session(np_random)
-
-    def _begin_session(self, np_random: np.random.Generator) -> None:
-        deals = self._deals
+        self._deals = deals
         key = np.uint64(np_random.bit_generator.random_raw())
         deck = deals.deck(0)
         if deck is None:
@@ -165,6 +162,7 @@ class TableEnv(AECEnv):
             raise RuntimeError("no hand is in progress: call reset() first")
         if self.terminations[self.agent_selection]:
             self._was_dead_step(action)
+            self.hand_over = False
             return
         action = self._index_of(action)
         event = engine.act_if_legal(self.states, 0, action)
@@ -408,6 +406,10 @@ class CheckedEnv(OrderEnforcingWrapper):
     def last(self, observe: bool = True) -> tuple:
         """Observation, reward and so on of the agent selected."""
         return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def __str__(self) -> str:
+        """The name of the environment, as `beast_v0`."""
+        return str(self.env)
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything; without this, `__getattr__` would be asked before there is an env."""

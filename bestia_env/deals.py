@@ -52,6 +52,18 @@ class DealOptions:
         return self.heaps[hand_number] if hand_number < len(self.heaps) else None
 
 
+def checked_seed(seed: Any) -> int | None:
+    """The seed as Gymnasium takes it, a Python int, or None.
+
+    Raises:
+        ValueError: it is neither None nor an integer of at least 0.
+    """
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if seed is not None and (not whole or seed < 0):
+        raise ValueError(f"seed must be None or an integer of at least 0, not {seed!r}")
+    return None if seed is None else int(seed)
+
+
 def _orders(name: str, value: Any, game: Game) -> tuple[np.ndarray, ...]:
     """One order of all cards, or a sequence of such orders."""
     if value is None:

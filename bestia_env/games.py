@@ -58,6 +58,10 @@ class Game:
         """Cards each, and tricks in a hand."""
         return num_players + 1 if self.name == "beast" else bestia.CARDS_EACH
 
+    def __reduce__(self) -> tuple:
+        """Copies and pickles stand for the game itself, since a module cannot be copied."""
+        return game_named, (self.name,)
+
     def check_num_players(self, num_players: Any) -> None:
         """Raise a ValueError unless so many can play."""
         whole = isinstance(num_players, int | np.integer) and not isinstance(num_players, bool)

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from bestia_env import engine
 from bestia_env.aec import BeastTable, BestiaTable, IllegalActionError, TableEnv
+from bestia_env.deals import DealOptions, checked_seed
 from bestia_env.rng import stream
 from bestia_env.view import look
 
@@ -90,6 +91,7 @@ class SeatEnv(gymnasium.Env):
         self._agent = self._table.possible_agents[self.seat]
         self._opponents = _policies_by_seat(opponents, num_players, self.seat)
         self._rng = np.zeros(1, np.uint64)
+        self._reward = 0.0  # since the learner's last action
         table_space = self._table.observation_space(self._agent)
         assert isinstance(table_space, spaces.Dict)
         self.observation_space = table_space["observation"]
@@ -122,22 +124,25 @@ class SeatEnv(gymnasium.Env):
         Raises:
             ValueError: an option is malformed, or the deal given leaves the learner no decision.
         """
+        seed = checked_seed(seed)
+        deals = DealOptions.read(options, self._table.game, self._table.num_players)
         super().reset(seed=seed)
         while True:
-            self._table.reset_from(self.np_random, options)
+            self._reward = 0.0
+            self._table.reset_from(self.np_random, deals)
             self._rng[0] = stream(self._table.states["key"][0], _OPPONENTS)
             self._let_others_play()
             if not self._over():
                 return self._observation(), self._info()
-            if options and options.get("deck") is not None:
+            if deals.decks:
                 raise ValueError("the deck given ends the session before the learner decides")
 
     def step(self, action: Any) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Carry out the learner's action, and let the others play up to its next decision.
 
         Returns:
-            Observation, reward (coins) of all hands settled meanwhile, terminated, truncated
-            (never) and infos.
+            Observation, reward (coins) of all hands settled since the learner's last action,
+            terminated, truncated (never) and infos.
 
         Raises:
             ValueError: the action is not one of the action space; or it is not legal now and
@@ -146,7 +151,6 @@ class SeatEnv(gymnasium.Env):
         """
         if not self._table.agents or self._over():
             raise RuntimeError("the episode is over: call reset() first")
-        self._reward = 0.0
         try:
             self._step(action)
         except IllegalActionError:
@@ -155,7 +159,8 @@ class SeatEnv(gymnasium.Env):
             self._table.annul()
             self._reward += self._table.rewards[self._agent]
         self._let_others_play()
-        return self._observation(), self._reward, self._over(), False, self._info()
+        reward, self._reward = self._reward, 0.0
+        return self._observation(), reward, self._over(), False, self._info()
 
     def action_masks(self) -> np.ndarray:
         """The legal actions of the learner, (A,) bool, as sb3-contrib's MaskablePPO asks for.
