@@ -68,9 +68,11 @@ def _orders(name: str, value: Any, game: Game) -> tuple[np.ndarray, ...]:
     """One order of all cards, or a sequence of such orders."""
     if value is None:
         return ()
-    if not isinstance(value, Sequence | np.ndarray) or isinstance(value, str) or len(value) == 0:
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
         raise ValueError(f"{name} must be an order of all card ids, or some, not {value!r}")
-    several = not np.isscalar(value[0]) and np.ndim(value[0]) > 0
+    several = isinstance(value[0], Sequence | np.ndarray) and not isinstance(value[0], str | bytes)
     return tuple(_order(name, order, game) for order in (value if several else [value]))
 
 
