@@ -103,9 +103,9 @@ def _bar(kind, parameter, v, share):
 # of this module repeats it.
 
 # What a card adds to the log-odds, by the number of higher cards of its suit that others may hold.
-TRUMP = np.array([99.0, 2.7, 2.2, 1.9, 1.8, 1.6, 1.5, 1.4, 1.2, 1.0])  # the highest: a sure trick
-SIDE = np.array([0.9, 0.6, 0.5, 0.3, 0.2, 0.1, 0.1, 0.0, 0.0, 0.0])
-BASE, PER_KNOCK, PER_PASS, PER_SEAT_BEHIND = -0.6, -0.7, -0.1, -0.2
+TRUMP = np.array([99.0, 2.8, 2.3, 2.0, 1.8, 1.6, 1.5, 1.5, 1.3, 1.0])  # the highest: a sure trick
+SIDE = np.array([0.9, 0.6, 0.4, 0.3, 0.2, 0.1, 0.1, 0.0, 0.0, 0.0])
+BASE, PER_KNOCK, PER_PASS, PER_SEAT_BEHIND = -0.65, -0.65, -0.1, -0.25
 
 
 @jit
@@ -150,7 +150,7 @@ def _seen(v):
 # The same for three new cards, by the number of those who have taken new cards plus twice that of
 # those who have knocked, for a knock is about as dangerous as two who take pot luck. Measured with
 # the same players; six stands for more. Up to two the chance hardly falls, since others follow.
-NEW_CARDS = np.array([0.64, 0.64, 0.64, 0.54, 0.41, 0.30, 0.20])
+NEW_CARDS = np.array([0.64, 0.64, 0.64, 0.55, 0.43, 0.33, 0.23])
 
 
 @jit
