@@ -29,7 +29,7 @@ def jit(function: F) -> F:
     """
     if numba.config.DISABLE_JIT:
         # uint64 arithmetic wraps around in compiled code; numpy's scalars do so too, but warn.
-        return np.errstate(over="ignore")(function)  # type: ignore[return-value]
+        return np.errstate(over="ignore")(function)
     folder = _cache_folder(function.__module__.partition(".")[0])
     if folder is None:
         return numba.njit(**_OPTIONS)(function)

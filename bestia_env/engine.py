@@ -5,6 +5,8 @@ All take a 1-D array of state records of either game (dtype `beast.HAND` or `bes
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from bestia_env._jit import jit
@@ -18,7 +20,7 @@ from bestia_env.rules.table import NOBODY, equity, open_session, pass_the_deal, 
 ILLEGAL, NOTHING, TRICK_TAKEN, HAND_SETTLED = -1, 0, 1, 2
 
 
-def new_states(game: str, num_players: int, rules: object = None, count: int = 1) -> np.ndarray:
+def new_states(game: str, num_players: int, rules: Any = None, count: int = 1) -> np.ndarray:
     """An array of state records with seats and options set, no hand dealt.
 
     Args:
@@ -258,7 +260,7 @@ def _play_hands(states, num_hands, rng):
 
 
 def playouts(
-    game: str, num_players: int, num_hands: int, seed: int | None = None, rules: object = None
+    game: str, num_players: int, num_hands: int, seed: int | None = None, rules: Any = None
 ) -> dict[str, int]:
     """Play a session of uniformly random legal actions in one compiled call.
 

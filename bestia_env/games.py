@@ -27,7 +27,7 @@ class Game:
     name: str
     module: ModuleType
     pack: Pack
-    rules: type
+    rules: type[Any]
 
     @property
     def dtype(self) -> np.dtype:

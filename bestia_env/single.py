@@ -218,7 +218,7 @@ class BeastEnv(SeatEnv):
     """
 
     table_class = BeastTable
-    metadata: ClassVar[dict[str, Any]] = BeastTable.metadata
+    metadata = BeastTable.metadata
 
 
 class BestiaEnv(SeatEnv):
@@ -229,7 +229,7 @@ class BestiaEnv(SeatEnv):
     """
 
     table_class = BestiaTable
-    metadata: ClassVar[dict[str, Any]] = BestiaTable.metadata
+    metadata = BestiaTable.metadata
 
 
 def _policies_by_seat(

@@ -9,6 +9,7 @@ the machine's speed touches all alike. Peers that are not installed are skipped 
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import platform
@@ -199,7 +200,7 @@ def arena_figures() -> list[Figure]:
         Figure(
             f"arena, {game.capitalize()}, 4 baselines",
             "hands/s",
-            lambda hands, game=game: baseline_hands(game, 4, hands),
+            functools.partial(baseline_hands, game, 4),
             200e3,
         )
         for game in ("bestia", "beast")
@@ -365,7 +366,8 @@ def main(args: Args) -> None:
 
 
 def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
-    figures, notes = [], []
+    figures: list[Figure] = []
+    notes: list[str] = []
     makers = {
         "playouts": playout_figures,
         "batch": batch_figures,

@@ -12,9 +12,9 @@ import pytest
 
 from bestia_env import engine, rng
 from bestia_env.games import GAMES
-from bestia_env.observe import decode, describe
 from bestia_env.rules import bestia
 from bestia_env.rules.table import MAX_COINS
+from bestia_env.words import decode, describe
 from tests.sessions import OPTIONS, TABLES, Batch, Table, members, random_session, walk
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -17,7 +17,7 @@ FLOORS = (
     ("rules.table", "rules.tricks"),
     ("rules.beast", "rules.bestia"),
     ("rules.dispatch", "view", "games"),
-    ("observe", "deals"),
+    ("observe", "deals", "words"),
     ("engine", "render"),
     ("aec", "single", "vector"),
     ("__init__", "beast_v0", "bestia_v0", "registration", "testing"),

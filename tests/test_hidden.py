@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bestia_env.observe import describe, write_observation
+from bestia_env.observe import write_observation
 from bestia_env.rules import beast, bestia
 from bestia_env.rules.table import NO_CARD
+from bestia_env.words import describe
 from tests.sessions import TABLES, Session, Table, random_session, walk
 
 PROPOSALS = 40  # swaps of cards for a new world; those that the seat would notice are dropped

@@ -8,10 +8,11 @@ from agents.baselines.dispatch import act as baseline_act
 from agents.learner_vec_env import LearnerVecEnv
 from bestia_env import engine
 from bestia_env.games import game_named
-from bestia_env.observe import decode, layout
+from bestia_env.observe import layout
 from bestia_env.rules import beast
 from bestia_env.rules.dispatch import legal
 from bestia_env.view import look
+from bestia_env.words import decode
 
 GAMES = ("beast", "bestia")
 COUNT = 24

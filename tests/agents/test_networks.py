@@ -10,8 +10,9 @@ from agents.suits import ORDERS, relabelling, suit_order
 from bestia_env import engine
 from bestia_env.bits import bit
 from bestia_env.games import game_named
-from bestia_env.observe import decode, layout
+from bestia_env.observe import layout
 from bestia_env.view import look
+from bestia_env.words import decode
 
 GAMES = ("beast", "bestia")
 

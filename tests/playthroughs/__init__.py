@@ -25,8 +25,8 @@ import numpy as np
 
 from bestia_env import engine
 from bestia_env.games import GAMES, Game
-from bestia_env.observe import describe
 from bestia_env.render import render_text
+from bestia_env.words import describe
 from tests.sessions import Session, Table
 
 FOLDER = Path(__file__).parent

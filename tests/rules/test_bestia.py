@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from bestia_env import bestia_v0, engine
 from bestia_env.cards import ITALIAN
 from bestia_env.games import GAMES
-from bestia_env.observe import decode
 from bestia_env.rules.bestia import NUM_ACTIONS, Action, BestiaRules
 from bestia_env.view import look
+from bestia_env.words import decode
 
 from .hands import Table, pack_order
 
