@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable)
 # Without NRT numba counts no references to arrays, which took half the time of a batch step; the
 # price is that compiled code cannot make arrays, only write into those it is given.
 _OPTIONS = {"error_model": "numpy", "forceinline": True, "_nrt": False}
+_packages: set[str] = set()  # those with compiled functions so far
 
 
 def jit(function: F) -> F:
@@ -30,7 +31,9 @@ def jit(function: F) -> F:
     if numba.config.DISABLE_JIT:
         # uint64 arithmetic wraps around in compiled code; numpy's scalars do so too, but warn.
         return np.errstate(over="ignore")(function)
-    folder = _cache_folder(function.__module__.partition(".")[0])
+    package = function.__module__.partition(".")[0]
+    _packages.add(package)  # what a function calls was decorated before it
+    folder = _cache_folder(package, frozenset(_packages))
     if folder is None:
         return numba.njit(**_OPTIONS)(function)
     before = numba.config.CACHE_DIR
@@ -42,18 +45,23 @@ def jit(function: F) -> F:
 
 
 @functools.cache
-def _cache_folder(package: str) -> Path | None:
+def _cache_folder(package: str, packages: frozenset[str]) -> Path | None:
     """The first writable place for the compiled code of a top-level package, or None."""
-    name = f"numba-{_source_hash(package)}"
+    name = f"numba-{_source_hash(packages)}"
     for parent in _cache_parents(package):
         folder = parent / name
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError:
             continue
-        if os.access(folder, os.W_OK | os.X_OK):
+        if os.access(folder, os.W_OK | os.X_OK) and _is_ours(folder):
             return folder
     return None
+
+
+def _is_ours(folder: Path) -> bool:
+    """Cached code is run, so none is taken from a folder that somebody else has made."""
+    return not hasattr(os, "getuid") or folder.stat().st_uid == os.getuid()
 
 
 def _cache_parents(package: str) -> list[Path]:
@@ -71,14 +79,14 @@ def _root(package: str) -> Path:
     return Path(file).resolve().parent if file else Path.cwd()
 
 
-def _source_hash(package: str) -> str:
-    """A hash of all sources of `package` and of this one that compiled code is made from.
+def _source_hash(packages: frozenset[str]) -> str:
+    """A hash of all sources of some packages that compiled code is made from.
 
     Those are the files that import numba or this decorator: what kernels use stands in them.
     """
     settings = f"{sys.version} {numba.__version__} {np.__version__} {numba.config.BOUNDSCHECK}"
     digest = hashlib.sha256(settings.encode())
-    for root in sorted({_root(package), _root("bestia_env")}):
+    for root in sorted(map(_root, packages)):
         for path in sorted(root.rglob("*.py")):
             source = path.read_bytes()
             if b"numba" in source or b"_jit" in source:

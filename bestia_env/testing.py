@@ -29,6 +29,11 @@ MOST_MOVES = 100  # in a hand; no game here comes near
 CARD_SETS = ("hands", "discard", "thrown")  # fields of the state records
 CARD_LISTS = ("pack", "heap")
 SECRET_DEBTS = ("revoked", "breaches")
+COPIES: dict[str, Callable[[Any], Any]] = {
+    "copy.deepcopy": copy.deepcopy,
+    "pickle": lambda env: pickle.loads(pickle.dumps(env)),
+    "clone()": lambda env: env.unwrapped.clone(),
+}
 
 
 def check_table(env_fn: EnvFn, num_sessions: int = 10, seed: int = 0) -> None:
@@ -71,7 +76,6 @@ def _check_session(env: AECEnv, rng: np.random.Generator) -> None:
         _check_alive(env)
         assert _info_keys(env) == keys, f"keys of infos changed from {keys} to {_info_keys(env)}"
     assert not any(env.truncations.values()), f"agents are truncated at the end: {env.truncations}"
-    assert env.unwrapped.hand_over, "hand_over is not set by the step that ended the session"
     accounts.close(env)
 
 
@@ -148,7 +152,7 @@ class _Accounts:
                 f'rewards must sum to zero under reward="equity": {rewards}'
             )
         if not env.unwrapped.hand_over:
-            assert not any(rewards), f"rewards in the midst of a hand: {rewards}"
+            assert not any(rewards), f"rewards where hand_over says no hand is settled: {rewards}"
 
     def close(self, env: AECEnv) -> None:
         """When all agents have terminated: the rewards that they heard are what they won."""
@@ -214,13 +218,13 @@ def check_copies(env_fn: EnvFn, num_sessions: int = 10, seed: int = 0) -> None:
         env.reset(seed=session)
         for _ in zip(range(rng.integers(30)), _moves(env, rng)):
             pass
-        copies = {
-            "copy.deepcopy": copy.deepcopy(env),
-            "pickle": pickle.loads(pickle.dumps(env)),
-            "clone()": env.unwrapped.clone(),
-        }
-        traces = {how: _trace(table, session) for how, table in copies.items()}
-        original = _trace(env, session)  # last, to see whether a copy's steps changed it
+        before, traces = _snapshot(env), {}
+        for how, copied in COPIES.items():
+            twin = copied(env)
+            assert twin.unwrapped.agents == env.agents, f"{how} loses the session in progress"
+            traces[how] = _trace(twin, session)
+            assert _snapshot(env) == before, f"what happens to a copy by {how} changes the original"
+        original = _trace(env, session)
         for how, trace in traces.items():
             assert trace == original, f"after {how} copy and original do not go on alike"
 

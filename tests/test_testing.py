@@ -1,7 +1,6 @@
 """The shipped checks pass the environments, and find what is wrong with variants."""
 
 import copy
-import pickle
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ MODULES = {"beast": beast_v0, "bestia": bestia_v0}
 
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
 def test_tables_pass(game, num_players):
-    testing.check_table(lambda: MODULES[game].env(num_players=num_players, num_hands=2), 2)
+    testing.check_table(lambda: MODULES[game].env(num_players=num_players, num_hands=2), 1)
 
 
 @pytest.mark.parametrize("reward", ["equity", "coins"])
@@ -28,7 +27,7 @@ def test_tables_pass(game, num_players):
     ],
 )
 def test_tables_pass_with_options(make, reward):
-    testing.check_table(lambda: make(reward=reward, num_hands=4), 3, seed=5)
+    testing.check_table(lambda: make(reward=reward, num_hands=3), 2, seed=5)
 
 
 class AceOpens(bestia_v0.raw_env):
@@ -43,7 +42,7 @@ class AceOpens(bestia_v0.raw_env):
 
 
 def test_a_fair_variant_passes():
-    testing.check_table(AceOpens, 5)
+    testing.check_table(AceOpens, 3)
 
 
 # Variants with one thing wrong each; `PARTS` says which check finds it, and in what words.
@@ -109,7 +108,7 @@ class RewardsOfCoins(bestia_v0.raw_env):
 
 class RewardsOfNumpy(bestia_v0.raw_env):
     def _reward(self, coins):
-        super()._reward(list(np.array(coins)))
+        super()._reward(list(np.float32(coins)))
 
 
 class RewardsOnTheWay(bestia_v0.raw_env):
@@ -160,9 +159,9 @@ class DroppedOut(bestia_v0.raw_env):
 
 
 class NeverEnds(bestia_v0.raw_env):
-    def _end(self):
-        self._deal_next(0)
-        self.agent_selection = self.possible_agents[self._turn[0]]
+    def _settle(self):
+        self.num_hands += 1
+        super()._settle()
 
 
 class HandOverUnset(bestia_v0.raw_env):
@@ -236,8 +235,9 @@ class SeesThrownCards(bestia_v0.raw_env):
 class MaskOfTheNeighbour(bestia_v0.raw_env):
     def observe(self, agent):
         seen = super().observe(agent)
-        if seen["action_mask"][41] and self.states["hands"][0, self._turn[0] - 1] & np.uint64(
-            1 << 9
+        if (
+            seen["action_mask"][41]
+            and self.states["hands"][0, self._turn[0] - 1] % np.uint64(7) < 3
         ):
             seen["action_mask"][41] = 0
         return seen
@@ -276,7 +276,7 @@ PARTS = [
     (RewardsTwice, testing.check_play, "in the session, but its rewards came to"),
     (RewardsOfCoins, testing.check_play, "must sum to zero"),
     (RewardsOfNumpy, testing.check_play, "is no float"),
-    (RewardsOnTheWay, testing.check_play, "in the midst of a hand"),
+    (RewardsOnTheWay, testing.check_play, "where hand_over says no hand is settled"),
     (RewardsUnheard, testing.check_play, r"in the session, but its last\(\) came to"),
     (RewardsHeardTwice, testing.check_play, r"in the session, but its last\(\) came to"),
     (CoinFromNowhere, testing.check_play, "coins of the seats and the pot together were 0"),
@@ -284,13 +284,13 @@ PARTS = [
     (OneByOne, testing.check_play, "do not terminate together"),
     (DroppedOut, testing.check_play, "agents must stay to the end"),
     (NeverEnds, testing.check_play, "has not ended after"),
-    (HandOverUnset, testing.check_play, "hand_over is not set"),
+    (HandOverUnset, testing.check_play, "where hand_over says no hand is settled"),
     (LateKey, testing.check_play, "keys of infos changed"),
     (SeedForgotten, testing.check_seed, r"differ after reset\(seed=0\)"),
     (DealsOnFromBefore, testing.check_seed, "is not the same the second time"),
-    (CopyOfTheConstructor, testing.check_copies, "copy.deepcopy"),
+    (CopyOfTheConstructor, testing.check_copies, "copy.deepcopy loses the session"),
     (PickleOfTheDeal, testing.check_copies, "do not go on alike"),
-    (CloneOfTheSameState, testing.check_copies, "do not go on alike"),
+    (CloneOfTheSameState, testing.check_copies, r"by clone\(\) changes the original"),
     (ClonesReward, testing.check_copies, r"after clone\(\)"),
     (SeesTheStock, testing.check_hidden, "'observation' of player_. changes"),
     (SeesTheNextHand, testing.check_hidden, "'observation' of player_. changes"),
@@ -304,23 +304,17 @@ PARTS = [
 
 @pytest.mark.parametrize(("variant", "check", "words"), PARTS, ids=[p[0].__name__ for p in PARTS])
 def test_a_fault_is_found(variant, check, words):
-    for run in (check, testing.check_table):
-        with pytest.raises(AssertionError) as error:
-            run(lambda: variant(num_hands=3), 8)
-        assert error.value.args[0]
     with pytest.raises(AssertionError, match=words):
         check(lambda: variant(num_hands=3), 8)
 
 
-def test_variants_are_faulty_in_one_way_only():
-    """The other checks pass the variants, so that it is this fault that was found."""
-    checks = {testing.check_play, testing.check_seed, testing.check_copies}
-    for variant, found_by, _ in PARTS:
-        for check in checks - {found_by} if found_by is testing.check_hidden else ():
-            check(lambda variant=variant: variant(num_hands=2), 2)
+@pytest.mark.parametrize("variant", [OneByOne, SeedForgotten, ClonesReward, SeesTheStock])
+def test_a_table_is_checked_in_every_way(variant):
+    with pytest.raises(AssertionError):
+        testing.check_table(lambda: variant(num_hands=3), 4)
 
 
-def test_the_variants_can_be_pickled():
-    env = MaskForAll()
-    env.reset(seed=0)
-    assert pickle.loads(pickle.dumps(env)).agents == env.agents
+@pytest.mark.parametrize("variant", [v for v, check, _ in PARTS if check is testing.check_hidden])
+def test_only_the_right_check_finds_what_is_hidden(variant):
+    for check in (testing.check_play, testing.check_seed, testing.check_copies):
+        check(lambda: variant(num_hands=2), 2)
