@@ -14,7 +14,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
 from bestia_env import engine
-from bestia_env.deals import DealOptions, checked_seed
+from bestia_env.deals import DealOptions, checked_seed, is_integer
 from bestia_env.games import game_named
 from bestia_env.observe import layout, state_pieces, write_state
 from bestia_env.render import render_text
@@ -61,9 +61,9 @@ class TableEnv(AECEnv):
         self.game.check_num_players(num_players)
         self.rules = self.game.make_rules(rules, options)
         self.num_hands = _checked_num_hands(num_hands)
-        self.reward = _checked_choice("reward", reward, REWARDS)
+        self.reward = checked_choice("reward", reward, REWARDS)
         modes = (None, *self.metadata["render_modes"])
-        self.render_mode = _checked_choice("render_mode", render_mode, modes)
+        self.render_mode = checked_choice("render_mode", render_mode, modes)
         self.obs_key = _checked_obs_key(obs_key)
         self.num_players = int(num_players)
         self.possible_agents = [f"player_{seat}" for seat in range(num_players)]
@@ -421,13 +421,13 @@ class CheckedEnv(OrderEnforcingWrapper):
 
 
 def _checked_num_hands(num_hands: Any) -> int:
-    whole = isinstance(num_hands, int | np.integer) and not isinstance(num_hands, bool)
-    if not whole or num_hands < 1:
+    if not is_integer(num_hands) or num_hands < 1:
         raise ValueError(f"num_hands must be an integer of at least 1, not {num_hands!r}")
     return int(num_hands)
 
 
-def _checked_choice(name: str, value: Any, allowed: tuple) -> Any:
+def checked_choice(name: str, value: Any, allowed: tuple) -> Any:
+    """The value, or a ValueError if it is none of those allowed."""
     if value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
     return value

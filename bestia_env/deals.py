@@ -52,14 +52,18 @@ class DealOptions:
         return self.heaps[hand_number] if hand_number < len(self.heaps) else None
 
 
+def is_integer(value: Any) -> bool:
+    """Is it an integer of Python or numpy? Truth values are none."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def checked_seed(seed: Any) -> int | None:
     """The seed as Gymnasium takes it, a Python int, or None.
 
     Raises:
         ValueError: it is neither None nor an integer of at least 0.
     """
-    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
-    if seed is not None and (not whole or seed < 0):
+    if seed is not None and not (is_integer(seed) and seed >= 0):
         raise ValueError(f"seed must be None or an integer of at least 0, not {seed!r}")
     return None if seed is None else int(seed)
 
@@ -101,8 +105,7 @@ def _order(name: str, order: Any, game: Game) -> np.ndarray:
 def _dealer(value: Any, num_players: int) -> int:
     if value is None:
         return NOBODY
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not 0 <= value < num_players:
+    if not is_integer(value) or not 0 <= value < num_players:
         raise ValueError(f"dealer must be a seat from 0 to {num_players - 1}, not {value!r}")
     return int(value)
 

@@ -21,7 +21,8 @@ SINGLE = {
 def register_all() -> None:
     """Register every id in its library; done by `import bestia_env`."""
     for env_id, entry_point in AEC.items():
-        pettingzoo.register("aec", env_id, entry_point=entry_point)
+        if env_id not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", env_id, entry_point=entry_point)
     for env_id, entry_point in SINGLE.items():
         if env_id not in gymnasium.registry:
             gymnasium.register(env_id, entry_point=entry_point)

@@ -10,8 +10,8 @@ import numpy as np
 from gymnasium import spaces
 
 from bestia_env import engine
-from bestia_env.aec import BeastTable, BestiaTable, IllegalActionError, TableEnv
-from bestia_env.deals import DealOptions, checked_seed
+from bestia_env.aec import BeastTable, BestiaTable, IllegalActionError, TableEnv, checked_choice
+from bestia_env.deals import DealOptions, checked_seed, is_integer
 from bestia_env.rng import stream
 from bestia_env.view import look
 
@@ -79,15 +79,11 @@ class SeatEnv(gymnasium.Env):
         """
         self._table = self.table_class(num_players, rules, num_hands, reward, None, **options)
         modes = (None, *self.metadata["render_modes"])
-        if render_mode not in modes:
-            raise ValueError(f"render_mode must be one of {modes}, not {render_mode!r}")
-        if illegal_action not in ILLEGAL_ACTION:
-            raise ValueError(
-                f"illegal_action must be one of {ILLEGAL_ACTION}, not {illegal_action!r}"
-            )
-        if not isinstance(seat, int | np.integer) or not 0 <= seat < num_players:
+        self.render_mode = checked_choice("render_mode", render_mode, modes)
+        self.illegal_action = checked_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
+        if not is_integer(seat) or not 0 <= seat < num_players:
             raise ValueError(f"seat must be from 0 to {num_players - 1}, not {seat!r}")
-        self.render_mode, self.illegal_action, self.seat = render_mode, illegal_action, int(seat)
+        self.seat = int(seat)
         self._agent = self._table.possible_agents[self.seat]
         self._opponents = _policies_by_seat(opponents, num_players, self.seat)
         self._rng = np.zeros(1, np.uint64)

@@ -47,7 +47,7 @@ class Arguments:
     """Of everything: deals, opponents, weights, minibatches."""
     opponents: tuple[str, ...] = ()
     """Specs of the opponents, each with =WEIGHT if it is not 1; all baselines if none are given."""
-    same_opponents: float = 0.5
+    same_opponents: float = 1.0
     """The share of hands in which all opponents are copies of one."""
     rules: tuple[str, ...] = ()
     """Options of the rules, each as NAME=VALUE."""

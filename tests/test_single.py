@@ -55,9 +55,9 @@ def play(env, rng, steps=10**6):
     return told
 
 
-def episode(env, seed, **reset):
-    """All that an episode tells, in a form that can be compared."""
-    told = [env.reset(**reset), *play(env, np.random.default_rng(seed))]
+def episode(env, actions, **reset):
+    """All that an episode tells, its actions drawn from a seed, in a form that can be compared."""
+    told = [env.reset(**reset), *play(env, np.random.default_rng(actions))]
     return [
         repr([part.tobytes() if hasattr(part, "tobytes") else part for part in t]) for t in told
     ]
@@ -148,20 +148,12 @@ def test_a_hand_reckoned_by_hand():
     deck = pack_order("bestia", hands, "2s", 3, dealer=0)
     env = BestiaEnv(3, opponents=Highest(), reward="coins")  # EXCHANGE and KNOCK
     env.reset(seed=0, options={"deck": deck, "dealer": 0, "pot": 6})
-    told = []
-    for action in (bestia.KNOCK, *GAMES["bestia"].pack.cards("2c 4c 5c")):
-        told.append(env.step(action))
+    told = [env.step(a) for a in (bestia.KNOCK, *GAMES["bestia"].pack.cards("2c 4c 5c"))]
     assert [reward for _, reward, *_ in told] == [0.0, 0.0, 0.0, -3.0 - 9.0]
     assert told[-1][2] and told[-1][4]["coins"] == -12 and told[-1][4]["pot"] == 18
 
 
-SURE = {1: "As Ks Qs Js 2h"}  # may show as soon as asked
-SURE_DECK = pack_order("beast", SURE, "10s", 4, dealer=1)
-
-
-class TakesAndShows:
-    def act(self, view, legal, rng):
-        return int(next(a for a in (beast.SHOW, beast.TAKE, 0, 1, 2) if int(legal) >> a & 1))
+SURE_DECK = pack_order("beast", {1: "As Ks Qs Js 2h"}, "10s", 4, dealer=0)  # the eldest may show
 
 
 class Shows:
@@ -173,10 +165,9 @@ class Shows:
 
 def test_hands_over_before_the_first_decision_are_rewarded():
     """The learner, last to declare, has nothing to say in the first hand of two."""
-    deck = pack_order("beast", {1: "As Ks Qs Js 2h"}, "10s", 4, dealer=0)
     learner_rewards = []
     env = BeastEnv(4, num_hands=2, opponents=Shows(), reward="coins", seat=2)
-    _, info = env.reset(seed=0, options={"deck": deck, "dealer": 0})
+    _, info = env.reset(seed=0, options={"deck": SURE_DECK, "dealer": 0})
     assert info["hand_number"] == 1 and info["coins"] == -4  # the stakes of two hands
     over = False
     while not over:
@@ -186,10 +177,9 @@ def test_hands_over_before_the_first_decision_are_rewarded():
 
 
 def test_a_deal_that_leaves_the_learner_no_decision():
-    deck = pack_order("beast", {1: "As Ks Qs Js 2h"}, "10s", 4, dealer=0)
     env = BeastEnv(4, opponents=Shows(), seat=2)
     with pytest.raises(ValueError, match="before the learner decides"):
-        env.reset(seed=0, options={"deck": deck, "dealer": 0})
+        env.reset(seed=0, options={"deck": SURE_DECK, "dealer": 0})
     with pytest.raises(RuntimeError, match=r"call reset\(\)"):
         env.step(0)
     _, info = env.reset(seed=0)
@@ -467,7 +457,7 @@ def masked_steps(envs, steps=40):
         observations, rewards, dones, infos = envs.step(
             np.array([rng.choice(np.flatnonzero(mask)) for mask in masks])
         )
-        told += [observations.tobytes(), rewards.tobytes(), dones.tobytes()]
+        told += [observations.tobytes(), np.float32(rewards).tobytes(), dones.tobytes()]
         ended = [info for info, done in zip(infos, dones) if done]
         assert all(info["terminal_observation"].shape == observations[0].shape for info in ended)
     envs.close()

@@ -292,7 +292,9 @@ def test_a_declarer_draws_trumps_and_the_others_lead_their_high_cards():
     cards = "9h 3h Kc 4s 8c"
     assert choice(PLAYED, a=cards) == "9h"
     assert choice(PASSED, a=cards) == "Kc"
-    assert choice(PASSED, a="Ah 3h Kc 4s 8c") == "Ah"
+    assert choice(PASSED, a="Ah 3h Ac 4s 8c") == "Ah"
+    assert choice(PASSED, a="Kh 3h Kc 4s 8c") == "Kc"
+    assert choice(PASSED, upcard="Ah", a="Kh 3h Kc 4s 8c") == "Kh"
     assert choice(PLAYED, a="3h Ac Kd Ks 4s") == "Ac"
 
 
@@ -321,8 +323,9 @@ def test_the_others_win_high_ahead_of_a_declarer_and_cheaply_behind():
 
 
 def test_the_others_leave_a_trick_to_one_of_them():
-    ahead = {"a": "Kc", "b": "Ac 7c 8c 7d 8d"}
-    assert choice(f"{PASSED} Kc", **ahead) == "7c"  # only the ace, which he holds, beats the king
+    for led in ("Kc", "Qc"):  # one unseen card at most may beat it
+        assert choice(f"{PASSED} {led}", a=led, b="Ac 7c 8c 7d 8d") == "7c"
+    assert choice(f"{PASSED} Jc", a="Jc", b="Ac 7c 8c 7d 8d") == "Ac"
     behind = {"a": "2c", "b": "Jc 7c 8c 7d 8d", "c": "5c", "d": "Kc 6c 7s 10d 3d"}
     assert choice(f"{PASSED} 2c Jc 5c", **behind) == "6c"
 
