@@ -98,7 +98,8 @@ class Network:
         Args:
             observations: (K, D) float32, of the seats to act.
             masks: (K, A) int8 or bool, at least one action legal in every row.
-            rngs: (K,) uint64, a generator for every row; all move on unless `greedy`.
+            rngs: (K,) uint64, a generator for every row; it moves on where there is a choice,
+                unless `greedy`.
 
         Returns:
             (K,) int64.
@@ -320,6 +321,9 @@ def _probabilities(net, observations, masks, scratch, chances):
 
 @jit
 def _choose(net, observation, mask, rng, greedy, scratch):
+    chosen = _only(mask)
+    if chosen >= 0:
+        return chosen
     order = suit_order(net.labels, observation)
     _run(net, order, observation, scratch)
     weights = scratch[_last(net)]
@@ -327,7 +331,6 @@ def _choose(net, observation, mask, rng, greedy, scratch):
     if greedy:
         return _likeliest(net, order, weights, mask)
     left = unit(rng) * total
-    chosen = -1
     for action in range(mask.size):
         if mask[action]:
             chosen = action
@@ -335,6 +338,18 @@ def _choose(net, observation, mask, rng, greedy, scratch):
             if left < 0:
                 break
     return chosen
+
+
+@jit
+def _only(mask):
+    """The only legal action, -1 if there are more."""
+    only = -1
+    for action in range(mask.size):
+        if mask[action]:
+            if only >= 0:
+                return -1
+            only = action
+    return only
 
 
 @jit

@@ -344,12 +344,8 @@ class TableEnv(AECEnv):
         """An independent copy in mid-hand, which will see the same deals."""
         return copy.deepcopy(self)
 
-    def __getstate__(self) -> dict[str, Any]:
-        """All but the window on the state's turn, which a copy must open on its own state."""
-        return {name: value for name, value in self.__dict__.items() if name != "_turn"}
-
     def __setstate__(self, attributes: dict[str, Any]) -> None:
-        """Restore what `__getstate__` gave."""
+        """Open a copy's window on its own state."""
         self.__dict__.update(attributes)
         self._turn = self.states["turn"]
 
@@ -410,14 +406,6 @@ class CheckedEnv(OrderEnforcingWrapper):
     def __str__(self) -> str:
         """The name of the environment, as `beast_v0`."""
         return str(self.env)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Everything; without this, `__getattr__` would be asked before there is an env."""
-        return self.__dict__.copy()
-
-    def __setstate__(self, attributes: dict[str, Any]) -> None:
-        """Restore what `__getstate__` gave."""
-        self.__dict__.update(attributes)
 
 
 def _checked_num_hands(num_hands: Any) -> int:

@@ -25,9 +25,9 @@ class Arguments:
 
     out: Path = Path("runs/demo")
     """Where everything goes."""
-    bestia_steps: int = 3_000_000
+    bestia_steps: int = 2_500_000
     """The learner's decisions in Bestia."""
-    beast_steps: int = 3_000_000
+    beast_steps: int = 2_500_000
     """The learner's decisions in Beast."""
     deals: int = 20_000
     """Duplicate deals for each cell of the tables, each played in every seat rotation."""

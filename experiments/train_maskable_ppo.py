@@ -39,7 +39,7 @@ class Arguments:
     """Which game."""
     num_players: int = 4
     """Seats, the learner's included."""
-    total_steps: int = 3_000_000
+    total_steps: int = 2_500_000
     """The learner's decisions, rounded up to whole updates."""
     num_envs: int = 1024
     """Tables that are played at once."""
@@ -65,7 +65,7 @@ class Arguments:
     """Decisions in a minibatch."""
     epochs: int = 3
     """Passes over the decisions of an update."""
-    learning_rate: float = 1e-3
+    learning_rate: float = 2e-3
     """At the start; it falls to zero in a straight line."""
     entropy: float = 0.01
     """The entropy bonus at the start; it falls to zero in a straight line."""
@@ -115,7 +115,7 @@ def train(arguments: Arguments) -> Path:
         OSError: the run folder cannot be written to.
     """
     if arguments.smoke:
-        arguments = dataclasses.replace(arguments, **SMOKE)
+        arguments = dataclasses.replace(arguments, **SMOKE, smoke=False)
     check(arguments)
     run = Run(arguments)
     if not run.is_finished():
@@ -528,10 +528,8 @@ def report(run: Run) -> None:
     if not facts["result"]:
         return
     arguments = run.arguments
-    table = Table(
-        title=f"{arguments.game}, {arguments.num_players} players: the learner against a field of"
-    )
-    table.add_column("baseline")
+    table = Table(title=f"{arguments.game}, {arguments.num_players} players: the learner")
+    table.add_column("among copies of")
     table.add_column("pots/hand", justify="right")
     table.add_column("95 %", justify="right")
     table.add_column("deals", justify="right")

@@ -50,7 +50,7 @@ class Match:
     def __init__(self, session: Session) -> None:
         self.session = session
         self.engine = Table(session)
-        self.referee = REFEREES[session.game](
+        self.referee: Any = REFEREES[session.game](
             session.num_players,
             session.options,
             session.dealer,
@@ -412,7 +412,11 @@ def _attempts(s: Session) -> Iterator[Session]:
         yield replace(s, decks=s.decks[:last], heaps=s.heaps[:last])
     if len(s.decks) > 1 and s.key is None:
         dealer = (s.dealer + 1) % s.num_players
-        rest = {"decks": s.decks[1:], "heaps": s.heaps[1:], "actions": s.actions[1:]}
+        rest: dict[str, Any] = {
+            "decks": s.decks[1:],
+            "heaps": s.heaps[1:],
+            "actions": s.actions[1:],
+        }
         for pot in (0, s.pot):
             yield replace(s, dealer=dealer, pot=pot, **rest)
     if s.key is not None:

@@ -94,16 +94,6 @@ def trace(env, seed):
     return [*snapshots, snapshot(env)]
 
 
-def a_seed_where(game, holds, **keywords):
-    """The first seed after whose reset something holds."""
-    env = make(game, door="raw_env", **keywords)
-    for seed in range(1000):
-        env.reset(seed=seed)
-        if holds(env):
-            return seed
-    raise AssertionError("no such deal")
-
-
 # PettingZoo's own tests.
 
 
@@ -396,6 +386,8 @@ def test_books_of_a_session(game, num_hands):
         assert {type(v) for info in env.infos.values() for v in info.values()} == {int}
         assert {info["hand_number"] for info in env.infos.values()} == {hand}
         assert table.history == history
+        tricks = [env.infos[agent]["tricks"] for agent in env.agents]
+        assert tricks == table.states["tricks"][0, :4].tolist()
         coins = [env.infos[agent]["coins"] for agent in env.agents]
         assert sum(coins) + env.infos["player_0"]["pot"] == 30
         seat = table.possible_agents.index(env.agent_selection)

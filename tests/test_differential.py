@@ -14,7 +14,8 @@ SESSIONS = {"beast": 180, "bestia": 110}  # at each table
 
 @pytest.mark.parametrize("game", SESSIONS)
 def test_engine_and_referee_agree(game: str) -> None:
-    rng, seen, tables = Random(5), {}, [n for name, n in TABLES if name == game]
+    rng, tables = Random(5), [n for name, n in TABLES if name == game]
+    seen: dict[str, int] = {}
     for number in range(SESSIONS[game] * len(tables)):
         match = play_random(rng, game, tables[number % len(tables)])
         seen = {kind: seen.get(kind, 0) + times for kind, times in match.kinds.items()}

@@ -19,9 +19,7 @@ TIMES = ("steps_per_second", "seconds")
 
 
 def tiny(run_dir: Path, **changes) -> Arguments:
-    arguments = dataclasses.replace(Arguments(run_dir), smoke=True, eval_deals=0)
-    arguments = dataclasses.replace(arguments, **{**script.SMOKE, "eval_deals": 0}, smoke=False)
-    return dataclasses.replace(arguments, **changes)
+    return dataclasses.replace(Arguments(run_dir), **{**script.SMOKE, "eval_deals": 0, **changes})
 
 
 def curve(run_dir: Path) -> list[dict]:
@@ -34,10 +32,8 @@ def test_smoke_leaves_a_policy_that_loads(tmp_path, capsys):
     arguments = Arguments(tmp_path / "run", game="beast", rules=("demonstration=off",), smoke=True)
     policy = train(arguments)
     facts = json.loads(policy.with_suffix(".json").read_text(encoding="utf-8"))
-    assert facts["command"] == (
-        f"python -m experiments.train_maskable_ppo --run-dir {arguments.run_dir} --game beast "
-        "--rules demonstration=off --smoke"
-    )
+    assert "--game beast --total-steps 512" in facts["command"]
+    assert "--rules demonstration=off" in facts["command"]
     assert facts["rules"]["demonstration"] == "off"
     assert facts["seed"] == 0
     assert facts["steps"] == script.SMOKE["total_steps"]
@@ -85,7 +81,7 @@ def test_the_same_seed_gives_the_same_curve(tmp_path):
 
 
 def test_killed_it_goes_on_as_if_nothing_had_happened(tmp_path):
-    budget = {"total_steps": 128 * 40, "checkpoint_every": 128 * 3}
+    budget = {"total_steps": 128 * 20, "checkpoint_every": 128 * 3}
     whole, killed = (tiny(tmp_path / name, **budget) for name in ("whole", "killed"))
     command = [sys.executable, *script.command(killed).split()[1:]]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
@@ -102,7 +98,7 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(tmp_path):
     train(whole)
     assert curve(killed.run_dir) == curve(whole.run_dir)
     steps = [line["steps"] for line in curve(killed.run_dir)]
-    assert steps == list(range(128, 128 * 41, 128))
+    assert steps == list(range(128, 128 * 21, 128))
     assert killed.run_dir.joinpath("policy.safetensors").read_bytes() == (
         whole.run_dir.joinpath("policy.safetensors").read_bytes()
     )
