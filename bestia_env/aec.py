@@ -21,6 +21,11 @@ from bestia_env.render import render_text
 from bestia_env.rules.table import match
 
 REWARDS = ("equity", "coins")
+# What no step changes, and is dear to copy.
+_SHARED = (
+    *("game", "rules", "observation_spaces", "action_spaces", "state_space"),
+    *("possible_agents", "_seats", "_layout", "_at", "_deals"),
+)
 
 
 class IllegalActionError(ValueError):
@@ -341,8 +346,15 @@ class TableEnv(AECEnv):
     # Copies.
 
     def clone(self) -> TableEnv:
-        """An independent copy in mid-hand, which will see the same deals."""
-        return copy.deepcopy(self)
+        """An independent copy in mid-hand, which will see the same deals.
+
+        Unlike `copy.deepcopy` it shares the spaces, and with them their sampling generators.
+        """
+        twin = object.__new__(type(self))
+        shared = {name: self.__dict__[name] for name in _SHARED}
+        changing = {name: v for name, v in self.__dict__.items() if name not in _SHARED}
+        twin.__setstate__(shared | copy.deepcopy(changing))
+        return twin
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         """Open a copy's window on its own state."""

@@ -99,20 +99,17 @@ class Run:
         """Which baselines the learner beats, from the arena's file."""
         facts = json.loads((self.folder / "arena" / "arena.json").read_text(encoding="utf-8"))
         specs, row = facts["policies"][1:], facts["matrix"][0][1:]
-        beaten = [
-            f"{spec} {cell['mean']:+.4f} ± {cell['half_width']:.4f}"
+        scores = {
+            f"{spec} {cell['mean']:+.4f} ± {cell['half_width']:.4f}": cell["mean"]
+            > cell["half_width"]
             for spec, cell in zip(specs, row, strict=True)
-            if cell["mean"] > cell["half_width"]
-        ]
-        others = [
-            f"{spec} {cell['mean']:+.4f} ± {cell['half_width']:.4f}"
-            for spec, cell in zip(specs, row, strict=True)
-            if cell["mean"] <= cell["half_width"]
-        ]
+        }
+        beaten = [score for score, beats in scores.items() if beats]
+        others = [score for score, beats in scores.items() if not beats]
         return (
             f"{self.game}, the learner among copies of each baseline, pots per hand:\n"
             f"  beats {'; '.join(beaten) or 'none'}\n"
-            f"  does not beat {'; '.join(others) or 'none: it beats them all'}"
+            f"  does not beat: {'; '.join(others) or 'none is left'}"
         )
 
 
