@@ -35,6 +35,12 @@ def size(bits):
 
 
 @jit
+def or_else(bits, otherwise):
+    """The first set unless it is empty, else the other; without a branch, see `member`."""
+    return bits | (otherwise & (np.uint64(bits != ZERO) - ONE))
+
+
+@jit
 def lowest(bits):
     """The smallest member of a set that is not empty."""
     return size(~bits & (bits - ONE))
@@ -72,4 +78,4 @@ def member(bits, k):
 def first_from(bits, start):
     """The smallest member from `start` on, or else from 0 on, of a set that is not empty."""
     later = (bits >> np.uint64(start)) << np.uint64(start)
-    return lowest(later if later != ZERO else bits)
+    return lowest(or_else(later, bits))

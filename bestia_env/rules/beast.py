@@ -499,9 +499,9 @@ def _begin_tricks(s):
 def _play_card(s, card):
     """One card each, clockwise (BEAST-23)."""
     seat = s.turn
-    if s.led != NO_CARD and card // RANKS != s.led // RANKS:
-        show_void(s, seat, s.led // RANKS)
-        if not has(obedient_cards(s, seat), card):
+    if s.led != NO_CARD:
+        show_void(s, seat, s.led // RANKS, card // RANKS != s.led // RANKS)
+        if s.revoke_allowed and not has(obedient_cards(s, seat), card):
             s.revoked[seat] = 1  # BEAST-25
     lay_card(s, seat, card, RANKS)
     if table_cards(s) == s.num_players:

@@ -24,6 +24,7 @@ from bestia_env.bits import (
     has,
     highest,
     lowest,
+    or_else,
     size,
     without_lowest,
 )
@@ -308,15 +309,10 @@ def obedient_cards(s, seat):
     held = s.hands[seat]
     if s.led == NO_CARD:
         return held
-    allowed = held & suit_cards(s.led // RANKS, RANKS)
-    if allowed == ZERO:
-        allowed = held & suit_cards(s.trump, RANKS)
-    if allowed == ZERO:
-        allowed = held
+    led, trumps = suit_cards(s.led // RANKS, RANKS), suit_cards(s.trump, RANKS)
+    allowed = or_else(held & led, or_else(held & trumps, held))
     if s.must_head:
-        heading = allowed & cards_that_beat(s.best, RANKS, s.trump)
-        if heading != ZERO:
-            return heading
+        allowed = or_else(allowed & cards_that_beat(s.best, RANKS, s.trump), allowed)
     return allowed
 
 
@@ -488,10 +484,11 @@ def _play_card(s, card):
 @jit
 def _show_voids(s, card):
     """Who does not follow has none of the suit led; who does not trump then has no trump."""
-    if s.led != NO_CARD and card // RANKS != s.led // RANKS:
-        show_void(s, s.turn, s.led // RANKS)
-        if card // RANKS != s.trump:
-            show_void(s, s.turn, s.trump)
+    suit = card // RANKS
+    if s.led != NO_CARD:
+        led = s.led // RANKS
+        show_void(s, s.turn, led, suit != led)
+        show_void(s, s.turn, s.trump, suit != led and suit != s.trump)
 
 
 @jit
@@ -537,24 +534,20 @@ def _settle_lone(s, seat):
 @jit
 def _settle_tricks(s):
     """A third of the pot for each trick; who takes none pays P (BESTIA-29, BESTIA-30)."""
-    left = 0
-    bete = False
+    left = betes = 0
     for seat in range(s.num_players):
-        pay(s, seat, -(s.pot // 3) * s.tricks[seat])
-        if is_bete(s, seat):
-            bete = True
-            pay(s, seat, match(s))
-            left += match(s)
-        penalties = match(s) * (s.revoked[seat] + s.breaches[seat])  # I-16, I-17
-        pay(s, seat, penalties)
-        left += penalties
-    _settle(s, left, bete)
+        bete = is_bete(s, seat)
+        fines = match(s) * (bete + s.revoked[seat] + s.breaches[seat])  # I-16, I-17
+        pay(s, seat, fines - (s.pot // 3) * s.tricks[seat])
+        left += fines
+        betes += bete
+    _settle(s, left, betes > 0)
 
 
 @jit
 def is_bete(s, seat):
     """Did the seat play and take no trick? (BESTIA-30); for a hand whose tricks are played."""
-    return is_in(s, seat) and s.tricks[seat] == 0
+    return is_in(s, seat) & (s.tricks[seat] == 0)
 
 
 @jit

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, bit
+from bestia_env.bits import ONE, ZERO, bit, or_else
 from bestia_env.rules.table import NO_CARD, NOBODY
 
 
@@ -18,15 +18,14 @@ def suit_cards(suit, ranks):
 @jit
 def follow(held, suit):
     """The cards of the suit led, or any card when there is none (BEAST-24, BEAST-26)."""
-    return held & suit if held & suit else held
+    return or_else(held & suit, held)
 
 
 @jit
 def beats(card, best, ranks, trump):
     """Does `card` take the trick from `best`? (BEAST-27, BESTIA-27)."""
-    if card // ranks == best // ranks:
-        return card > best
-    return card // ranks == trump
+    suit, best_suit = card // ranks, best // ranks
+    return (suit == best_suit and card > best) or (suit != best_suit and suit == trump)
 
 
 @jit
@@ -38,10 +37,13 @@ def cards_that_beat(best, ranks, trump):
 
 
 @jit
-def show_void(s, seat, suit):
-    """The seat has shown to hold none of the suit; a revoke allowed shows nothing (B-13)."""
-    if not s.revoke_allowed:
-        s.voids[seat] |= np.uint8(1 << suit)
+def show_void(s, seat, suit, shown):
+    """Note that the seat holds none of the suit, if it has shown so.
+
+    Where a revoke is allowed nothing is ever shown (B-13). There is no branch here because it
+    would be hard to predict.
+    """
+    s.voids[seat] |= np.uint8((shown and not s.revoke_allowed) << suit)
 
 
 @jit
@@ -53,9 +55,9 @@ def lay_card(s, seat, card, ranks):
     s.plays += 1
     if s.led == NO_CARD:
         s.led = card
-    if s.best == NO_CARD or beats(card, s.best, ranks, s.trump):
-        s.best = card
-        s.best_seat = seat
+    wins = s.best == NO_CARD or beats(card, s.best, ranks, s.trump)
+    s.best = card if wins else s.best
+    s.best_seat = seat if wins else s.best_seat
 
 
 @jit
