@@ -83,6 +83,7 @@ class TableEnv(AECEnv):
         self._deals = DealOptions()
         self._np_random: np.random.Generator | None = None
         self.agents: list[str] = []
+        self._begun = False
         self.hand_over = False
         self.history: list[tuple[int, int]] = []
         self.last_history: list[tuple[int, int]] = []
@@ -105,10 +106,12 @@ class TableEnv(AECEnv):
 
     def observation_space(self, agent: str) -> gymnasium.Space:
         """A Dict of the observation, Box (D,) float32, and the action mask, Box (A,) int8."""
+        self._seat_of(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> gymnasium.Space:
         """Discrete(A): the cards first, then the actions of the rulebook."""
+        self._seat_of(agent)
         return self.action_spaces[agent]
 
     @property
@@ -144,6 +147,7 @@ class TableEnv(AECEnv):
         else:
             engine.start_stacked_session(self.states, 0, key, deals.dealer, deals.pot, deck, deck)
         self._lay_heap(0)
+        self._begun = True
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -188,7 +192,12 @@ class TableEnv(AECEnv):
 
         Stakes go back; pot and coins are as before the hand. The offender's reward is
         -min(P, match_limit), and the others share that alike, in both reward modes.
+
+        Raises:
+            RuntimeError: no hand is in progress.
         """
+        if not self.agents or self.terminations[self.agent_selection]:
+            raise RuntimeError("no hand is in progress: call reset() first")
         self._begin_step()
         offender = self.agent_selection
         fine = float(match(self.states[0]))
@@ -262,9 +271,20 @@ class TableEnv(AECEnv):
             for seat, agent in enumerate(self.possible_agents)
         }
 
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise RuntimeError("no session has begun: call reset() first")
+
+    def _seat_of(self, agent: str) -> int:
+        try:
+            return self._seats[agent]
+        except (KeyError, TypeError):
+            names = ", ".join(self.possible_agents)
+            raise ValueError(f"agent must be one of {names}, not {agent!r}") from None
+
     def _index_of(self, action: Any) -> int:
         try:
-            index = operator.index(action)
+            index = -1 if isinstance(action, bool) else operator.index(action)
         except TypeError:
             index = -1
         if not 0 <= index < self._num_actions:
@@ -285,9 +305,10 @@ class TableEnv(AECEnv):
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
         """What the agent's seat knows: the observation (D,) float32 and the mask (A,) int8."""
+        seat = self._seat_of(agent)
+        self._check_begun()
         observation = np.empty(self._size, np.float32)
         mask = np.empty(self._num_actions, np.int8)
-        seat = self._seats[agent]
         engine.observe(self.states, 0, seat, self._at, observation, mask)
         return {self.obs_key: observation, "action_mask": mask}
 
@@ -295,6 +316,7 @@ class TableEnv(AECEnv):
         self, observe: bool = True
     ) -> tuple[dict[str, np.ndarray] | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last step, and so on, of the agent selected."""
+        self._check_begun()
         if not self.agents:
             raise RuntimeError("no agent is left: the session is over, call reset()")
         agent = self.agent_selection
@@ -312,6 +334,7 @@ class TableEnv(AECEnv):
         Returns:
             `state_space`: float32, laid out by `bestia_env.observe.state_pieces`.
         """
+        self._check_begun()
         out = np.empty(self.state_space.shape, np.float32)
         write_state(self.states, 0, self._at, out)
         return out
@@ -333,7 +356,8 @@ class TableEnv(AECEnv):
 
     def render_view(self, agent: str | None) -> str:
         """The table as text, as the agent sees it, or open if None."""
-        seat = None if agent is None else self._seats[agent]
+        seat = None if agent is None else self._seat_of(agent)
+        self._check_begun()
         return render_text(self.states, self.game.name, seat)
 
     def _show(self) -> None:
@@ -428,7 +452,7 @@ def _checked_num_hands(num_hands: Any) -> int:
 
 def checked_choice(name: str, value: Any, allowed: tuple) -> Any:
     """The value, or a ValueError if it is none of those allowed."""
-    if value not in allowed:
+    if not isinstance(value, str | None) or value not in allowed:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}, not {value!r}")
     return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,10 @@ class DealOptions:
         Raises:
             ValueError: one of them is malformed.
         """
-        options = options or {}
+        if options is None:
+            options = {}
+        if not isinstance(options, Mapping):
+            raise ValueError(f"options must be None or a dict, not {options!r}")
         return cls(
             decks=_orders("deck", options.get("deck"), game),
             heaps=_orders("heap", options.get("heap"), game),

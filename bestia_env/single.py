@@ -12,6 +12,7 @@ from gymnasium import spaces
 from bestia_env import engine
 from bestia_env.aec import BeastTable, BestiaTable, IllegalActionError, TableEnv, checked_choice
 from bestia_env.deals import DealOptions, checked_seed, is_integer
+from bestia_env.games import game_named
 from bestia_env.rng import stream
 from bestia_env.view import look
 
@@ -77,7 +78,8 @@ class SeatEnv(gymnasium.Env):
             ValueError: an argument has a value that is not allowed.
             TypeError: there is no such option.
         """
-        self._table = self.table_class(num_players, rules, num_hands, reward, None, **options)
+        rules = game_named(self.table_class.game_name).make_rules(rules, options)
+        self._table = self.table_class(num_players, rules, num_hands, reward)
         modes = (None, *self.metadata["render_modes"])
         self.render_mode = checked_choice("render_mode", render_mode, modes)
         self.illegal_action = checked_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
@@ -143,10 +145,9 @@ class SeatEnv(gymnasium.Env):
         Raises:
             ValueError: the action is not one of the action space; or it is not legal now and
                 `illegal_action` is "raise".
-            RuntimeError: the episode is over.
+            RuntimeError: the episode is over, or an opponent failed.
         """
-        if not self._table.agents or self._over():
-            raise RuntimeError("the episode is over: call reset() first")
+        self._check_turn()
         try:
             self._step(action)
         except IllegalActionError:
@@ -164,8 +165,7 @@ class SeatEnv(gymnasium.Env):
         Raises:
             RuntimeError: the episode is over.
         """
-        if not self._table.agents or self._over():
-            raise RuntimeError("no action is legal, for the episode is over: call reset() first")
+        self._check_turn()
         return self._table.observe(self._agent)["action_mask"].astype(bool)
 
     def render(self) -> str | None:
@@ -178,6 +178,13 @@ class SeatEnv(gymnasium.Env):
             print(text)
             return None
         return text
+
+    def _check_turn(self) -> None:
+        """It is not the learner's after a policy has failed, either."""
+        if not self._table.agents or self._over():
+            raise RuntimeError("no episode is in progress: call reset() first")
+        if self._table.agent_selection != self._agent:
+            raise RuntimeError("an opponent failed to act: call reset() first")
 
     def _step(self, action: Any) -> None:
         self._table.step(action)
@@ -242,7 +249,7 @@ def _policies_by_seat(
             f"not {len(opponents)}"
         )
     for policy in opponents:
-        if not callable(getattr(policy, "act", None)):
+        if isinstance(policy, type) or not callable(getattr(policy, "act", None)):
             raise ValueError(
                 f"an opponent must have a method act(view, legal, rng), not {policy!r}"
             )

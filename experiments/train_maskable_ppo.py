@@ -90,6 +90,13 @@ SMOKE: dict[str, Any] = {
     "checkpoint_every": 256,
     "eval_deals": 50,
 }
+RANGES = (
+    (("total_steps", "num_envs", "steps_per_update", "batch_size", "epochs"), 1, 10**12),
+    (("checkpoint_every",), 1, 10**12),
+    (("seed",), 0, 2**32 - 1),
+    (("eval_deals",), 0, 10**12),
+    (("learning_rate", "entropy", "gae_lambda", "clip", "same_opponents"), 0, 1),
+)  # names, least and greatest values
 FREE = ("run_dir", "checkpoint_every")  # may differ when a run goes on
 
 
@@ -131,14 +138,15 @@ def train(arguments: Arguments) -> Path:
 
 def check(arguments: Arguments) -> None:
     """Raise a ValueError for a number that is out of range; the environment checks the rest."""
-    for name in ("total_steps", "num_envs", "steps_per_update", "batch_size", "epochs",
-                 "checkpoint_every"):  # fmt: skip
-        if getattr(arguments, name) < 1:
-            raise ValueError(f"{name} must be at least 1, not {getattr(arguments, name)}")
+    for names, least, most in RANGES:
+        for name in names:
+            value = getattr(arguments, name)
+            if not least <= value <= most:
+                raise ValueError(f"{name} must be from {least:g} to {most:g}, not {value}")
     if not arguments.hidden or min(arguments.hidden) < 1:
         raise ValueError(f"hidden must be widths of at least 1, not {arguments.hidden}")
-    if arguments.eval_deals < 0 or arguments.seed < 0:
-        raise ValueError("eval_deals and seed must not be negative")
+    if arguments.eval_deals == 1 or arguments.num_envs * arguments.steps_per_update == 1:
+        raise ValueError("a single deal has no interval, and a single decision makes no update")
 
 
 def make_env(arguments: Arguments) -> LearnerVecEnv:

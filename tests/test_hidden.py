@@ -107,8 +107,11 @@ def another_world(rng: Random, table: Table, seat: int) -> Table:
 
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
 def test_what_is_hidden_changes_nothing(game: str, num_players: int) -> None:
-    rng, differs = Random(num_players), Counter()
-    for _ in range(16):
+    rng, differs, number = Random(num_players), Counter(), 0
+    # A breach of the maxims is too rare to wait for.
+    while number < 16 or not set(SECRETS_OF[game]) - {"breaches"} <= set(differs):
+        number += 1
+        assert number < 200, f"the worlds differ in no more than {set(differs)}"
         table = play_a_while(rng, game, num_players)
         seats = {table.turn, table.read("dealer"), rng.randrange(num_players)} - {-1}
         for seat in seats:
@@ -124,8 +127,6 @@ def test_what_is_hidden_changes_nothing(game: str, num_players: int) -> None:
             assert words[0] == words[1]
             secrets = SECRETS_OF[game]
             differs.update(name for name in secrets if table.read(name) != other.read(name))
-    missing = set(SECRETS_OF[game]) - set(differs)
-    assert missing <= {"breaches"}, "these did not differ between the worlds"  # a rare thing
 
 
 @pytest.mark.parametrize(("game", "num_players"), TABLES)

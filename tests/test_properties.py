@@ -186,6 +186,7 @@ def test_the_first_dealer_comes_from_the_key(place: tuple[str, int], key: int) -
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
 def test_playouts_are_what_the_seed_says(game: str, num_players: int) -> None:
     first, again = (engine.playouts(game, num_players, 300, seed=7) for _ in range(2))
-    assert first == again != engine.playouts(game, num_players, 300, seed=8)
+    assert first == again
+    assert len({engine.playouts(game, num_players, 300, seed=s)["moves"] for s in range(5)}) > 1
     assert first["hands"] == 300
     assert 300 * 2 <= first["moves"] <= 300 * most_moves(game, num_players)

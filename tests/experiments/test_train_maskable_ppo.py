@@ -127,7 +127,10 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"total_steps": 0}, "total_steps must be at least 1, not 0"),
+        ({"total_steps": 0}, "total_steps must be from 1 to .*, not 0"),
+        ({"clip": 1.5}, "clip must be from 0 to 1, not 1.5"),
+        ({"learning_rate": float("nan")}, "learning_rate must be from 0 to 1, not nan"),
+        ({"eval_deals": 1}, "a single deal has no interval"),
         ({"hidden": ()}, "hidden must be widths of at least 1"),
         ({"opponents": ("random=x",)}, "'random=x': the weight must be a number, not 'x'"),
         ({"opponents": ("wizard",)}, "unknown policy 'wizard'"),
@@ -157,7 +160,7 @@ def test_the_command_stands_for_the_arguments(tmp_path):
 def test_errors_leave_no_traceback(tmp_path, monkeypatch):
     words = ["prog", "--run-dir", str(tmp_path / "run"), "--total-steps", "-1"]
     monkeypatch.setattr(sys, "argv", words)
-    with pytest.raises(SystemExit, match="error: total_steps must be at least 1, not -1"):
+    with pytest.raises(SystemExit, match="error: total_steps must be from 1 to .*, not -1"):
         script.main()
 
 
