@@ -260,9 +260,10 @@ def _write_table(s, me, at, out, ranks, tricks, opening_pot):
 @jit
 def _write_plays(s, me, at, out, ranks, tricks):
     n = s.num_players
+    share = 1 / tricks
     for seat in range(n):
         relative = _relative(s, me, seat)
-        out[at[TRICKS] + relative] = s.tricks[seat] / tricks
+        out[at[TRICKS] + relative] = s.tricks[seat] * share
         for suit in range(4):
             out[at[VOIDS] + 4 * relative + suit] = _flag(s.voids[seat], suit)
     table, step = s.plays - table_cards(s), 1 / (n * tricks)
