@@ -307,6 +307,8 @@ def _checked_count(num_envs: int) -> int:
 def _weights(choices: Mapping | Sequence) -> dict:
     """Choices with their weights, all alike where none are given."""
     weights = dict(choices) if isinstance(choices, Mapping) else dict.fromkeys(choices, 1.0)
+    if len(weights) < len(choices):
+        raise ValueError(f"choices must be different, not {list(choices)}")
     for choice, weight in weights.items():
         if not weight >= 0 or weight == np.inf:
             raise ValueError(f"the weight of {choice!r} must be a number from 0, not {weight!r}")

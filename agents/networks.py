@@ -69,6 +69,8 @@ class Network:
         if self.activation not in ACTIVATIONS:
             words = ", ".join(ACTIVATIONS)
             raise ValueError(f"activation must be one of {words}, not {self.activation!r}")
+        if not isinstance(self.sort_suits, bool):
+            raise ValueError(f"sort_suits must be True or False, not {self.sort_suits!r}")
         _check_weights(self.weights, self.num_inputs, self.num_actions)
 
     @property
@@ -178,12 +180,14 @@ class Network:
 def _check_weights(weights: tuple, inputs: int, actions: int) -> None:
     size = inputs
     for number, (matrix, bias) in enumerate(weights):
-        outputs = actions if number == len(weights) - 1 else len(bias)
+        outputs = actions if number == len(weights) - 1 else bias.size
         if matrix.shape != (outputs, size) or bias.shape != (outputs,):
             raise ValueError(
                 f"layer {number} must have weights of shape ({outputs}, {size}) and a bias of "
                 f"shape ({outputs},), not {matrix.shape} and {bias.shape}"
             )
+        if not matrix.dtype == bias.dtype == np.float32:
+            raise ValueError(f"layer {number} must be float32, not {matrix.dtype}, {bias.dtype}")
         if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
             raise ValueError(f"layer {number} holds numbers that are not finite")
         size = outputs
@@ -257,28 +261,40 @@ def load_network(path: str | Path, game: str, num_players: int) -> Network:
     tensors, sidecar = load_checkpoint(path)
     _check_fit(path, sidecar, game, num_players)
     try:
-        architecture = sidecar["architecture"]
-        weights = tuple(
-            (tensors[f"layers.{number}.weight"], tensors[f"layers.{number}.bias"])
-            for number in range(len(architecture["hidden"]) + 1)
-        )
-        activation, sort_suits = architecture["activation"], architecture["sort_suits"]
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"{path} is no complete checkpoint: it lacks {error}") from None
-    try:
-        return Network(game, num_players, weights, activation, sort_suits)
+        return Network(game, num_players, *_parts(tensors, sidecar.get("architecture")))
     except ValueError as error:
         raise ValueError(f"{path} is no sound checkpoint: {error}") from None
+
+
+def _parts(tensors: dict[str, np.ndarray], architecture: Any) -> tuple:
+    """Weights, activation and sort_suits, as a `Network` takes and checks them."""
+    names = ("hidden", "activation", "sort_suits")
+    if not isinstance(architecture, dict) or not architecture.keys() >= {*names}:
+        raise ValueError(f"its architecture must name {', '.join(names)}, not {architecture!r}")
+    hidden, activation, sort_suits = (architecture[name] for name in names)
+    if not isinstance(hidden, list) or any(type(width) is not int for width in hidden):
+        raise ValueError(f"hidden must be a list of widths, not {hidden!r}")
+    layers = [
+        (f"layers.{number}.weight", f"layers.{number}.bias") for number in range(len(hidden) + 1)
+    ]
+    wanted = {name for layer in layers for name in layer}
+    if tensors.keys() != wanted:
+        lacks, extra = sorted(wanted - tensors.keys()), sorted(tensors.keys() - wanted)
+        raise ValueError(f"for hidden {hidden} it lacks tensors {lacks} and has {extra} too many")
+    weights = tuple((tensors[weight], tensors[bias]) for weight, bias in layers)
+    widths = [bias.size for _, bias in weights[:-1]]
+    if widths != hidden:
+        raise ValueError(f"hidden is {hidden}, but the weights are of widths {widths}")
+    return weights, activation, sort_suits
 
 
 def _check_fit(path: str | Path, sidecar: dict, game: str, num_players: int) -> None:
     """Raise a ValueError unless the sidecar's checkpoint can play at such a table."""
     if sidecar.get("game") != game:
         raise ValueError(f"{path} plays {sidecar.get('game')}, not {game}")
-    if sidecar.get("num_players") != num_players:
-        raise ValueError(
-            f"{path} plays {game} with {sidecar.get('num_players')} players, not {num_players}"
-        )
+    seats = sidecar.get("num_players")
+    if type(seats) is not int or seats != num_players:
+        raise ValueError(f"{path} plays {game} with {seats!r} players, not {num_players}")
     for key, name, expected in (
         ("layout", "observation layout", layout(game, num_players).hash),
         ("num_actions", "number of actions", game_named(game).num_actions),

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.run_folder import read_metrics
+
 GAMES = ("bestia", "beast")
 EVALUATION_SEED = 20_000_000  # the training's deals come from another seed
 
@@ -38,11 +40,44 @@ class Arguments:
 
 
 def main(arguments: Arguments) -> None:
-    """Train, compare, and print where everything is."""
+    """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+    try:
+        check(arguments)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    try:
+        demonstrate(arguments)
+    except KeyboardInterrupt:
+        print("\nstopped: the same command goes on where it was", file=sys.stderr)
+        sys.exit(130)
+
+
+def check(arguments: Arguments) -> None:
+    """Check all arguments, and that the results can be written, before anything begins.
+
+    Raises:
+        ValueError: an argument is out of range.
+        OSError: the folder cannot be written to.
+    """
+    from agents.reports import check_writable
+    from bestia_env.rules.table import check_coins
+
+    check_coins("bestia_steps", arguments.bestia_steps, least=1)
+    check_coins("beast_steps", arguments.beast_steps, least=1)
+    check_coins("deals", arguments.deals, least=2)
+    check_coins("seed", arguments.seed, least=0, most=2**32 - 1)
+    check_writable(arguments.out)
+
+
+def demonstrate(arguments: Arguments) -> None:
+    """Train, compare, and print where everything is; exits with the code of a failed training."""
     runs = [Run(game, arguments) for game in GAMES]
     print(f"seed {arguments.seed}; training one learner for each game, a core each")
-    if not train(runs):
-        sys.exit(1)
+    if code := train(runs):
+        sys.exit(code)
     for run in runs:
         print(f"\n{run.game}: the learner and all baselines, {run.deals:,} duplicate deals a cell")
         run.compare()
@@ -75,11 +110,7 @@ class Run:
 
     def records(self) -> list[dict[str, Any]]:
         """The training's log, a record an update."""
-        path = self.folder / "training" / "metrics.jsonl"
-        if not path.exists():
-            return []
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
+        return read_metrics(self.folder / "training" / "metrics.jsonl")
 
     def compare(self) -> None:
         """Play against every baseline; writes tables and pictures beside the training."""
@@ -113,8 +144,8 @@ class Run:
         )
 
 
-def train(runs: list[Run]) -> bool:
-    """Train all learners at once and show how far they are; False if one failed."""
+def train(runs: list[Run]) -> int:
+    """Train all learners at once and show how far they are; returns a failure's exit code, or 0."""
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (
@@ -133,10 +164,14 @@ def train(runs: list[Run]) -> bool:
                 time.sleep(0.5)
             for run, task in zip(runs, tasks, strict=True):
                 progress.update(task, **_news(run))
+        return _failure(runs, processes)
     finally:
         for process in processes:
             process.terminate()
-    return _all_well(runs, processes)
+        for process in processes:
+            process.wait()  # or else it may still hold its folder when we are gone
+            if process.stderr:
+                process.stderr.close()
 
 
 def _going_on(processes: list[subprocess.Popen[str]]) -> bool:
@@ -158,13 +193,12 @@ def _news(run: Run) -> dict[str, Any]:
     return {"completed": min(last["steps"], run.steps), "words": words}
 
 
-def _all_well(runs: list[Run], processes: list[subprocess.Popen[str]]) -> bool:
+def _failure(runs: list[Run], processes: list[subprocess.Popen[str]]) -> int:
     for run, process in zip(runs, processes, strict=True):
-        _, errors = process.communicate()
-        if process.returncode != 0:
-            print(f"{run.game}: the training failed\n{errors}", file=sys.stderr)
-            return False
-    return True
+        if process.poll():
+            print(f"{run.game}: {process.communicate()[1].strip()}", file=sys.stderr)
+            return max(process.returncode, 1)
+    return 0
 
 
 def plot_curve(game: str, records: list[dict[str, Any]], path: Path) -> None:

@@ -11,8 +11,6 @@ last checkpoint and ends as if nothing had happened. The same seed gives the sam
 from __future__ import annotations
 
 import dataclasses
-import io
-import json
 import shlex
 import sys
 import time
@@ -20,7 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from experiments.run_folder import Run
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sb3_contrib import MaskablePPO
 
     from agents.learner_vec_env import LearnerVecEnv
@@ -90,27 +92,31 @@ SMOKE: dict[str, Any] = {
     "checkpoint_every": 256,
     "eval_deals": 50,
 }
+COUNTS = ("total_steps", "num_envs", "steps_per_update", "batch_size", "epochs", "checkpoint_every")
 RANGES = (
-    (("total_steps", "num_envs", "steps_per_update", "batch_size", "epochs"), 1, 10**12),
-    (("checkpoint_every",), 1, 10**12),
+    (COUNTS, 1, 10**12),
     (("seed",), 0, 2**32 - 1),
     (("eval_deals",), 0, 10**12),
-    (("learning_rate", "entropy", "gae_lambda", "clip", "same_opponents"), 0, 1),
+    (("entropy", "gae_lambda", "same_opponents"), 0, 1),
+    (("learning_rate", "clip"), 1e-9, 1),
 )  # names, least and greatest values
-FREE = ("run_dir", "checkpoint_every")  # may differ when a run goes on
 
 
 def main() -> None:
-    """Read the command line, train, and say where the policy is."""
+    """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
     import tyro
 
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     arguments = tyro.cli(Arguments, description=__doc__)
     try:
         policy = train(arguments)
     except (ValueError, OSError) as error:
-        sys.exit(f"error: {error}")
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
-        sys.exit("\nstopped: the same command goes on from the last checkpoint")
+        print("\nstopped: the same command goes on from the last checkpoint", file=sys.stderr)
+        sys.exit(130)
     print(f"policy spec: net:{policy}")
 
 
@@ -118,8 +124,9 @@ def train(arguments: Arguments) -> Path:
     """Train, export and evaluate; returns the policy's .safetensors file.
 
     Raises:
-        ValueError: an argument is out of range, or the run folder belongs to other arguments.
-        OSError: the run folder cannot be written to.
+        ValueError: an argument is out of range, or the run folder belongs to other arguments or
+            is damaged.
+        OSError: the run folder cannot be written to, or is in use.
     """
     if arguments.smoke:
         arguments = dataclasses.replace(arguments, **SMOKE, smoke=False)
@@ -127,11 +134,10 @@ def train(arguments: Arguments) -> Path:
     run = Run(arguments)
     if not run.is_finished():
         env = make_env(arguments)
-        run.open()
-        model = make_model(arguments, env)
-        seconds = run.resume(model, env)
-        learn(arguments, run, model, env, seconds)
-        export(arguments, run, model)
+        with run.open():
+            model = make_model(arguments, env)
+            seconds = learn(arguments, run, model, env, run.resume(model, env))
+            export(arguments, run, model, seconds)
     report(run)
     return run.policy
 
@@ -142,11 +148,23 @@ def check(arguments: Arguments) -> None:
         for name in names:
             value = getattr(arguments, name)
             if not least <= value <= most:
-                raise ValueError(f"{name} must be from {least:g} to {most:g}, not {value}")
+                raise ValueError(f"{name} must be from {least} to {most}, not {value}")
     if not arguments.hidden or min(arguments.hidden) < 1:
         raise ValueError(f"hidden must be widths of at least 1, not {arguments.hidden}")
-    if arguments.eval_deals == 1 or arguments.num_envs * arguments.steps_per_update == 1:
-        raise ValueError("a single deal has no interval, and a single decision makes no update")
+    if arguments.eval_deals == 1:
+        raise ValueError("eval_deals must be 0 or at least 2, not 1: one deal has no interval")
+    _check_minibatches(arguments.num_envs * arguments.steps_per_update, arguments.batch_size)
+
+
+def _check_minibatches(size: int, batch_size: int) -> None:
+    """Advantages are divided by their deviation in the minibatch: a single one has none."""
+    if size < 2:
+        raise ValueError(f"num_envs times steps_per_update must be at least 2, not {size}")
+    if batch_size == 1 or size % batch_size == 1:
+        raise ValueError(
+            f"batch_size must not leave a minibatch of a single one of the {size} decisions of "
+            f"an update, as {batch_size} does"
+        )
 
 
 def make_env(arguments: Arguments) -> LearnerVecEnv:
@@ -158,23 +176,28 @@ def make_env(arguments: Arguments) -> LearnerVecEnv:
         arguments.game,
         arguments.num_players,
         arguments.num_envs,
-        opponents=weighted(arguments.opponents) or None,
+        opponents=weighted("opponents", arguments.opponents) or None,
         same_opponents=arguments.same_opponents,
         rules=parse_rules(arguments.game, arguments.rules),
         reward=arguments.reward,
-        pots={multiple(size): weight for size, weight in weighted(arguments.pots).items()},
+        pots=weighted("pots", arguments.pots, multiple),
         sort_suits=arguments.sort_suits,
         seed=arguments.seed,
     )
 
 
-def weighted(words: tuple[str, ...]) -> dict[str, float]:
+def weighted(
+    option: str, words: tuple[str, ...], parse: Callable[[str], Any] = str
+) -> dict[Any, float]:
     """`("random=2", "tight")` as `{"random": 2.0, "tight": 1.0}`."""
-    weights = {}
+    weights: dict[Any, float] = {}
     for word in words:
         name, equals, weight = word.partition("=")
+        choice = parse(name)
+        if choice in weights:
+            raise ValueError(f"{option} must be different, but {name!r} is named twice")
         try:
-            weights[name] = float(weight) if equals else 1.0
+            weights[choice] = float(weight) if equals else 1.0
         except ValueError:
             raise ValueError(f"{word!r}: the weight must be a number, not {weight!r}") from None
     return weights
@@ -222,8 +245,8 @@ def make_model(arguments: Arguments, env: LearnerVecEnv) -> MaskablePPO:
 
 def learn(
     arguments: Arguments, run: Run, model: MaskablePPO, env: LearnerVecEnv, seconds: float
-) -> None:
-    """Update by update to the end; `seconds` were spent before."""
+) -> float:
+    """Update by update to the end; `seconds` were spent before, returns those spent in all."""
     size = arguments.num_envs * arguments.steps_per_update
     next_checkpoint = model.num_timesteps + arguments.checkpoint_every
     with run.logs(model.num_timesteps) as log, Display(arguments, model.num_timesteps) as display:
@@ -239,6 +262,7 @@ def learn(
             if model.num_timesteps >= min(next_checkpoint, arguments.total_steps):
                 run.save(model, env, seconds)
                 next_checkpoint = model.num_timesteps + arguments.checkpoint_every
+    return seconds
 
 
 def anneal(arguments: Arguments, model: MaskablePPO) -> None:
@@ -321,154 +345,10 @@ class Display:
         self.tenth = tenth
 
 
-# The run folder.
-
-
-class Run:
-    """A run folder."""
-
-    def __init__(self, arguments: Arguments) -> None:
-        self.arguments = arguments
-        self.folder = arguments.run_dir
-        self.policy = self.folder / "policy.safetensors"
-        self.checkpoint = self.folder / "checkpoint.pt"
-        self.metrics = self.folder / "metrics.jsonl"
-        self._arguments_file = self.folder / "arguments.json"
-
-    def open(self) -> None:
-        """Make the folder ours.
-
-        Raises:
-            ValueError: it belongs to a run with other arguments, or to no run at all.
-            OSError: it cannot be written to.
-        """
-        from agents.checkpoints import write_whole
-
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._check_owner()
-        for half_written in self.folder.glob(".*.tmp"):
-            half_written.unlink()
-        text = json.dumps(self._facts(), indent=2)
-        write_whole(self._arguments_file, f"{text}\n".encode())
-
-    def is_finished(self) -> bool:
-        """Is everything done, the evaluation too?"""
-        self._check_owner()
-        sidecar = self.policy.with_suffix(".json")
-        return sidecar.exists() and "result" in json.loads(sidecar.read_text(encoding="utf-8"))
-
-    def _check_owner(self) -> None:
-        if not self._arguments_file.exists():
-            if self.folder.exists() and any(
-                not file.name.startswith(".") for file in self.folder.iterdir()
-            ):
-                raise ValueError(f"{self.folder} is not empty and holds no training run")
-            return
-        before = json.loads(self._arguments_file.read_text(encoding="utf-8"))
-        now = json.loads(json.dumps(self._facts()))
-        names = sorted(
-            name for name in {*before, *now} - {*FREE} if before.get(name) != now.get(name)
-        )
-        if names:
-            words = ", ".join(f"{k} was {before.get(k)!r}, is {now.get(k)!r}" for k in names)
-            raise ValueError(f"{self.folder} belongs to a run with other arguments: {words}")
-
-    def _facts(self) -> dict[str, Any]:
-        """The arguments, and the observation layout that they were used with."""
-        from bestia_env.observe import layout
-
-        facts = {**dataclasses.asdict(self.arguments), "run_dir": str(self.folder)}
-        return {**facts, "layout": layout(self.arguments.game, self.arguments.num_players).hash}
-
-    def save(self, model: MaskablePPO, env: LearnerVecEnv, seconds: float) -> None:
-        """Write all that is needed to go on exactly as if nothing had happened."""
-        import numpy as np
-        import torch
-
-        from agents.checkpoints import write_whole
-
-        _, keys, place, *_ = np.random.get_state()
-        everything = {
-            "steps": model.num_timesteps,
-            "seconds": seconds,
-            "policy": model.policy.state_dict(),
-            "optimizer": model.policy.optimizer.state_dict(),
-            "tables": {name: torch.from_numpy(a) for name, a in env.snapshot().items()},
-            "observations": torch.from_numpy(model._last_obs),
-            "starts": torch.from_numpy(model._last_episode_starts),
-            "torch_rng": torch.get_rng_state(),
-            "numpy_rng": (torch.from_numpy(keys), place),
-        }
-        content = io.BytesIO()
-        torch.save(everything, content)
-        write_whole(self.checkpoint, content.getvalue())
-
-    def resume(self, model: MaskablePPO, env: LearnerVecEnv) -> float:
-        """Go on from the checkpoint if there is one; returns the seconds spent before."""
-        import numpy as np
-        import torch
-
-        if not self.checkpoint.exists():
-            return 0.0
-        saved = torch.load(self.checkpoint, weights_only=True)
-        model.num_timesteps = saved["steps"]
-        model.policy.load_state_dict(saved["policy"])
-        model.policy.optimizer.load_state_dict(saved["optimizer"])
-        env.restore({name: tensor.numpy() for name, tensor in saved["tables"].items()})
-        model._last_obs = saved["observations"].numpy()
-        model._last_episode_starts = saved["starts"].numpy()
-        torch.set_rng_state(saved["torch_rng"])
-        keys, place = saved["numpy_rng"]
-        np.random.set_state(("MT19937", keys.numpy(), place, 0, 0.0))
-        print(f"going on from step {model.num_timesteps:,}")
-        return saved["seconds"]
-
-    def logs(self, steps: int) -> Logs:
-        """Logs that begin after so many steps; what they held beyond is dropped."""
-        from agents.checkpoints import write_whole
-
-        kept = [line for line in self.records() if line["steps"] <= steps]
-        text = "".join(f"{json.dumps(line)}\n" for line in kept)
-        write_whole(self.metrics, text.encode())
-        return Logs(self.metrics, self.folder / "tensorboard", steps)
-
-    def records(self) -> list[dict[str, float]]:
-        """The lines of the log that are whole."""
-        if not self.metrics.exists():
-            return []
-        lines = self.metrics.read_text(encoding="utf-8").splitlines(keepends=True)
-        return [json.loads(line) for line in lines if line.endswith("\n")]
-
-
-class Logs:
-    """The metrics as JSON lines and for TensorBoard."""
-
-    def __init__(self, metrics: Path, tensorboard: Path, steps: int) -> None:
-        from torch.utils.tensorboard import SummaryWriter
-
-        self.file = metrics.open("a", encoding="utf-8")
-        self.writer = SummaryWriter(str(tensorboard), purge_step=steps + 1 if steps else None)
-
-    def __enter__(self) -> Logs:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.file.close()
-        self.writer.close()
-
-    def write(self, record: dict[str, float]) -> None:
-        """Write one update's line."""
-        self.file.write(f"{json.dumps(record)}\n")
-        self.file.flush()
-        for name, value in record.items():
-            if name != "steps":
-                self.writer.add_scalar(f"train/{name}", value, int(record["steps"]))
-
-
 # What comes out.
 
 
-def export(arguments: Arguments, run: Run, model: MaskablePPO) -> None:
+def export(arguments: Arguments, run: Run, model: MaskablePPO, seconds: float) -> None:
     """Save the policy, evaluate it, and save it again with the result."""
     from agents.checkpoints import git_commit, versions
     from agents.networks import network_of_sb3, save_network
@@ -481,7 +361,7 @@ def export(arguments: Arguments, run: Run, model: MaskablePPO) -> None:
         "command": command(arguments),
         "seed": arguments.seed,
         "steps": model.num_timesteps,
-        "seconds": run.records()[-1]["seconds"],
+        "seconds": seconds,
         "versions": versions(),
         "git_commit": git_commit(),
         "rules": dataclasses.asdict(parse_rules(arguments.game, arguments.rules)),
@@ -532,8 +412,8 @@ def report(run: Run) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    facts = json.loads(run.policy.with_suffix(".json").read_text(encoding="utf-8"))
-    if not facts["result"]:
+    result = run.result()
+    if not result:
         return
     arguments = run.arguments
     table = Table(title=f"{arguments.game}, {arguments.num_players} players: the learner")
@@ -541,7 +421,7 @@ def report(run: Run) -> None:
     table.add_column("pots/hand", justify="right")
     table.add_column("95 %", justify="right")
     table.add_column("deals", justify="right")
-    for row in facts["result"]:
+    for row in result:
         table.add_row(
             row["field"],
             f"{row['mean']:+.4f}",

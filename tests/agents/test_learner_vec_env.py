@@ -193,6 +193,19 @@ def score_sheet(game: str, replay: Replay) -> int:
     return coins if seat == s.counterer and winner == s.player else coins - pot
 
 
+@pytest.mark.parametrize(
+    ("game", "option"),
+    [("beast", {"carry_stakes": word}) for word in ("none", "dealer_one", "full")]
+    + [("bestia", {"dealer_stake": word}) for word in ("always", "only_if_empty")],
+)
+def test_pots_are_whole_multiples_whatever_stakes_are_added(game, option):
+    rules = game_named(game).make_rules(None, option)
+    env = LearnerVecEnv(game, 4, COUNT, seed=2, pots={1: 1.0, 3: 1.0, 8: 1.0}, rules=rules)
+    rollout(env, 20)
+    opening = rules.opening_pot(4)
+    assert set(env.tables.pots.tolist()) == {opening, 3 * opening, 8 * opening}
+
+
 def test_every_hand_moves_the_learner_one_seat_on():
     env = LearnerVecEnv("bestia", 5, COUNT, seed=3)
     env.reset()
@@ -280,6 +293,8 @@ def test_an_illegal_action_is_refused_and_changes_nothing(action):
         ({"opponents": ["wizard"]}, "unknown policy 'wizard' for bestia"),
         ({"opponents": {"random": -1}}, "weight of 'random' must be a number from 0, not -1"),
         ({"opponents": {"random": float("nan")}}, "weight of 'random' must be a number from 0"),
+        ({"opponents": ["random", "random"]}, "must be different"),
+        ({"same_opponents": float("nan")}, "same_opponents must be from 0 to 1, not nan"),
         ({"opponents": {"random": 0}}, "one of the weights must be above 0"),
         ({"pots": {0: 1}}, "whole multiples of the opening pot, 1 to 1000000, not 0"),
         ({"pots": {1.5: 1}}, "whole multiples of the opening pot, 1 to 1000000, not 1.5"),

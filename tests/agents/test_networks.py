@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+from agents.checkpoints import load_checkpoint, save_checkpoint
 from agents.networks import Network, load_network, save_network
 from agents.suits import ORDERS, relabelling, suit_order
 from bestia_env import engine
@@ -210,6 +211,7 @@ def test_saved_and_loaded_it_is_the_same(game, options, tmp_path):
     [
         ({}, "beast", 4, "plays bestia, not beast"),
         ({}, "bestia", 5, "plays bestia with 4 players, not 5"),
+        ({"num_players": "4"}, "bestia", 4, "plays bestia with '4' players, not 4"),
         (
             {"layout": "0123"},
             "bestia",
@@ -217,20 +219,6 @@ def test_saved_and_loaded_it_is_the_same(game, options, tmp_path):
             "version of bestia: its observation layout is 0123",
         ),
         ({"num_actions": 43}, "bestia", 4, "its number of actions is 43, here it is 44"),
-        ({"architecture": {"hidden": [16, 12]}}, "bestia", 4, "lacks 'activation'"),
-        ({"architecture": None}, "bestia", 4, "no complete checkpoint"),
-        (
-            {"architecture": {"hidden": [1] * 3, "activation": "relu", "sort_suits": True}},
-            "bestia",
-            4,
-            "lacks 'layers.3.weight'",
-        ),
-        (
-            {"architecture": {"hidden": [16], "activation": "relu", "sort_suits": True}},
-            "bestia",
-            4,
-            "no sound checkpoint: layer 1 must have",
-        ),
     ],
 )
 def test_a_checkpoint_that_does_not_fit_is_refused(facts, game, num_players, message, tmp_path):
@@ -239,6 +227,53 @@ def test_a_checkpoint_that_does_not_fit_is_refused(facts, game, num_players, mes
     with pytest.raises(ValueError, match=message) as caught:
         load_network(path, game, num_players)
     assert str(path) in str(caught.value)
+
+
+SOUND = {"hidden": [16, 12], "activation": "relu", "sort_suits": True}
+
+
+@pytest.mark.parametrize(
+    ("architecture", "message"),
+    [
+        (None, "architecture must name hidden, activation, sort_suits, not None"),
+        ([16, 12], r"architecture must name .*, not \[16, 12\]"),
+        ({"hidden": [16, 12]}, "architecture must name hidden, activation, sort_suits"),
+        ({**SOUND, "activation": "gelu"}, "activation must be one of tanh, relu, not 'gelu'"),
+        ({**SOUND, "activation": ["relu"]}, r"one of tanh, relu, not \['relu'\]"),
+        ({**SOUND, "sort_suits": "false"}, "sort_suits must be True or False, not 'false'"),
+        ({**SOUND, "sort_suits": 1}, "sort_suits must be True or False, not 1"),
+        ({**SOUND, "hidden": "16"}, "hidden must be a list of widths, not '16'"),
+        ({**SOUND, "hidden": [16.0, 12]}, "hidden must be a list of widths"),
+        ({**SOUND, "hidden": [16, 13]}, r"hidden is \[16, 13\], but .* widths \[16, 12\]"),
+        ({**SOUND, "hidden": [16]}, "has .*layers.2.bias.* too many"),
+        ({**SOUND, "hidden": [16, 12, 1]}, "lacks tensors .*layers.3.bias"),
+    ],
+)
+def test_an_unsound_architecture_is_refused(architecture, message, tmp_path):
+    path = tmp_path / "net.safetensors"
+    save_network(path, random_network("bestia"), architecture=architecture)
+    with pytest.raises(ValueError, match=message) as caught:
+        load_network(path, "bestia", 4)
+    assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"extra": np.ones(1, np.float32)}, r"has \['extra'\] too many"),
+        ({"layers.0.bias": np.zeros(16)}, "layer 0 must be float32, not float32, float64"),
+        ({"layers.1.bias": np.zeros((12, 1), np.float32)}, "layer 1 must have"),
+        ({"layers.2.bias": np.float32(0)}, "layer 2 must have"),
+    ],
+)
+def test_unsound_tensors_are_refused(change, message, tmp_path):
+    path = tmp_path / "net.safetensors"
+    save_network(path, random_network("bestia"))
+    tensors, facts = load_checkpoint(path)
+    del facts["weights_sha256"]
+    save_checkpoint(path, {**tensors, **change}, facts)
+    with pytest.raises(ValueError, match=message):
+        load_network(path, "bestia", 4)
 
 
 def test_inference_needs_no_torch():

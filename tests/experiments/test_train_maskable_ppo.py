@@ -1,6 +1,8 @@
 import dataclasses
+import io
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,6 +14,7 @@ import pytest
 
 from agents.networks import load_network
 from experiments import train_maskable_ppo as script
+from experiments.run_folder import read_metrics
 from experiments.train_maskable_ppo import Arguments, train
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,13 +109,110 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(tmp_path):
 
 def test_a_run_with_other_arguments_is_refused(tmp_path):
     first = tiny(tmp_path, total_steps=1)
-    script.Run(first).open()
+    with script.Run(first).open():
+        pass
     with pytest.raises(
         ValueError,
         match=r"other arguments: clip was 0\.2, is 0\.3, game was 'bestia', is 'beast', ",
     ):
         train(dataclasses.replace(first, clip=0.3, game="beast"))
-    script.Run(dataclasses.replace(first, checkpoint_every=7)).open()
+    with script.Run(dataclasses.replace(first, checkpoint_every=7)).open():
+        pass
+
+
+def test_one_process_at_a_time(tmp_path, capsys, monkeypatch):
+    """The lock is gone with whoever held it, even by SIGKILL."""
+    arguments = tiny(tmp_path, total_steps=1)
+    code = (
+        "import sys, pathlib, time; from experiments.run_folder import Run;"
+        "from experiments.train_maskable_ppo import *;"
+        "words = sys.argv[1:]; import tyro; run = Run(tyro.cli(Arguments, args=words));"
+        "held = run.open(); held.__enter__(); print('held', flush=True); time.sleep(600)"
+    )
+    words = script.command(arguments).split()[3:]
+    holder = subprocess.Popen(
+        [sys.executable, "-c", code, *words], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert holder.stdout.readline() == "held\n"
+        monkeypatch.setattr(sys, "argv", ["prog", *words])
+        with pytest.raises(SystemExit) as caught:
+            script.main()
+        assert caught.value.code == 2
+        assert capsys.readouterr().err == f"error: {tmp_path} is in use by another process\n"
+    finally:
+        holder.kill()
+        holder.communicate()
+    train(arguments)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory) -> Arguments:
+    arguments = tiny(tmp_path_factory.mktemp("finished") / "run", total_steps=256, eval_deals=2)
+    train(arguments)
+    return arguments
+
+
+@pytest.fixture
+def run(finished, tmp_path) -> Arguments:
+    """A finished run of one's own."""
+    shutil.copytree(finished.run_dir, tmp_path / "run")
+    return dataclasses.replace(finished, run_dir=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("name", "damage", "message"),
+    [
+        ("checkpoint.pt", lambda old: old[:-900], "checkpoint.pt is damaged: delete it"),
+        ("checkpoint.pt", lambda _: b"", "checkpoint.pt is damaged: delete it"),
+        ("checkpoint.pt", lambda _: b"rubbish", "checkpoint.pt is damaged: delete it"),
+        ("arguments.json", lambda _: b"[]", "arguments.json does not hold .* delete"),
+        ("arguments.json", lambda _: b"{}", "arguments.json does not hold .* delete"),
+        ("arguments.json", lambda _: b"{", "arguments.json does not hold .* delete"),
+        ("arguments.json", lambda _: b"\xff", "arguments.json does not hold .* delete"),
+    ],
+)
+def test_damage_is_named(name, damage, message, run):
+    run.run_dir.joinpath("policy.json").unlink()
+    file = run.run_dir / name
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(ValueError, match=message) as caught:
+        train(run)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("policy.json", b"{"),
+        ("policy.json", None),
+        ("policy.safetensors", None),
+        ("policy.safetensors", b"rubbish"),
+    ],
+)
+def test_a_damaged_policy_is_written_again(name, content, run):
+    file = run.run_dir / name
+    before = (run.run_dir / "policy.safetensors").read_bytes()
+    file.unlink() if content is None else file.write_bytes(content)
+    (run.run_dir / "metrics.jsonl").unlink()  # not needed for it
+    load_network(train(run), "bestia", 4)
+    assert (run.run_dir / "policy.safetensors").read_bytes() == before
+
+
+def test_damaged_lines_of_the_log_are_left_out(tmp_path):
+    file = tmp_path / "metrics.jsonl"
+    assert read_metrics(file) == []
+    file.write_bytes(b'{"steps": 1}\n\xff{\n[1]\n{"steps": "2"}\n\n{"steps": 3}\n{"steps": 4}')
+    assert read_metrics(file) == [{"steps": 1}, {"steps": 3}]
+
+
+def test_a_terminal_of_few_letters_is_enough(run, monkeypatch):
+    screen = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setattr(sys, "argv", ["prog", *script.command(run).split()[3:]])
+    script.main()
+    screen.flush()
+    assert b"random" in screen.buffer.getvalue()
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path):
@@ -128,9 +228,21 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
     ("changes", "message"),
     [
         ({"total_steps": 0}, "total_steps must be from 1 to .*, not 0"),
-        ({"clip": 1.5}, "clip must be from 0 to 1, not 1.5"),
-        ({"learning_rate": float("nan")}, "learning_rate must be from 0 to 1, not nan"),
-        ({"eval_deals": 1}, "a single deal has no interval"),
+        ({"entropy": -0.1}, "entropy must be from 0 to 1, not -0.1"),
+        ({"gae_lambda": float("nan")}, "gae_lambda must be from 0 to 1, not nan"),
+        ({"clip": 0.0}, "clip must be from 1e-09 to 1, not 0.0"),
+        ({"clip": 1.5}, "clip must be from 1e-09 to 1, not 1.5"),
+        ({"learning_rate": float("nan")}, "learning_rate must be from 1e-09 to 1, not nan"),
+        ({"same_opponents": 1.5}, "same_opponents must be from 0 to 1, not 1.5"),
+        ({"eval_deals": 1}, "eval_deals must be 0 or at least 2, not 1"),
+        ({"eval_deals": -1}, "eval_deals must be from 0 to .*, not -1"),
+        ({"seed": 2**32}, "seed must be from 0 to 4294967295, not 4294967296"),
+        ({"num_envs": 1, "steps_per_update": 1}, "must be at least 2, not 1"),
+        ({"batch_size": 1}, "a minibatch of a single one of the 128 .* as 1 does"),
+        ({"batch_size": 127}, "a minibatch of a single one of the 128 .* as 127 does"),
+        ({"opponents": ("random", "random=2")}, "opponents must be different, but 'random' is"),
+        ({"pots": ("1", "01")}, "pots must be different, but '01' is named twice"),
+        ({"pots": ("0",)}, "pots must be whole multiples of the opening pot, .* not 0"),
         ({"hidden": ()}, "hidden must be widths of at least 1"),
         ({"opponents": ("random=x",)}, "'random=x': the weight must be a number, not 'x'"),
         ({"opponents": ("wizard",)}, "unknown policy 'wizard'"),
@@ -157,11 +269,25 @@ def test_the_command_stands_for_the_arguments(tmp_path):
     assert tyro.cli(Arguments, args=words[3:]) == arguments
 
 
-def test_errors_leave_no_traceback(tmp_path, monkeypatch):
-    words = ["prog", "--run-dir", str(tmp_path / "run"), "--total-steps", "-1"]
+def test_errors_leave_no_traceback(tmp_path, monkeypatch, capsys):
+    words = ["prog", "--run-dir", str(tmp_path / "run"), "--clip", "-1"]
     monkeypatch.setattr(sys, "argv", words)
-    with pytest.raises(SystemExit, match="error: total_steps must be from 1 to .*, not -1"):
+    with pytest.raises(SystemExit) as caught:
         script.main()
+    assert caught.value.code == 2
+    assert capsys.readouterr().err == "error: clip must be from 1e-09 to 1, not -1.0\n"
+
+
+def test_an_interrupt_exits_with_130(tmp_path, monkeypatch, capsys):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["prog", "--run-dir", str(tmp_path / "run")])
+    monkeypatch.setattr(script, "train", interrupt)
+    with pytest.raises(SystemExit) as caught:
+        script.main()
+    assert caught.value.code == 130
+    assert "the same command goes on" in capsys.readouterr().err
 
 
 @pytest.mark.slow
