@@ -126,7 +126,7 @@ class TableEnv(AECEnv):
 
         Args:
             seed: of all deals; without one the deals go on from the last seed.
-            options: `deck`, `heap`, `dealer` and `pot` of the first hand, or hands; see the module.
+            options: `deck`, `dealer`, `pot`, in Bestia `heap`, of the first hand or hands.
 
         Raises:
             ValueError: the seed or an option is malformed; nothing has changed then.

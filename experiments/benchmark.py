@@ -470,4 +470,4 @@ def _write(args: Args, figures: list[Figure], seconds: dict[str, float], notes: 
 if __name__ == "__main__":
     import tyro
 
-    main(tyro.cli(Args))
+    main(tyro.cli(Args, prog="python -m experiments.benchmark"))

@@ -136,7 +136,7 @@ def taker_chances(args: Args) -> np.ndarray:
 
 def main() -> None:
     """Print the tables as they stand in agents/baselines/beast.py."""
-    args = tyro.cli(Args)
+    args = tyro.cli(Args, prog="python -m experiments.calibrate_beast")
     weights = np.array([fit_weights(phase, args) for phase in (AT_DECLARE, AT_COUNTER)])
     print(f"WEIGHTS = np.array({weights.round(2).tolist()})")
     print(f"TAKER = np.array({taker_chances(args).round(3).tolist()})")

@@ -234,4 +234,4 @@ def plot_curve(game: str, records: list[dict[str, Any]], path: Path) -> None:
 if __name__ == "__main__":
     import tyro
 
-    main(tyro.cli(Arguments, description=__doc__))
+    main(tyro.cli(Arguments, prog="python -m experiments.demo", description=__doc__))

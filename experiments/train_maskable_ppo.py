@@ -108,7 +108,7 @@ def main() -> None:
 
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="replace")  # type: ignore[union-attr]
-    arguments = tyro.cli(Arguments, description=__doc__)
+    arguments = tyro.cli(Arguments, prog=f"python -m {MODULE}", description=__doc__)
     try:
         policy = train(arguments)
     except (ValueError, OSError) as error:
