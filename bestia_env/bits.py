@@ -14,6 +14,12 @@ _1, _2, _4, _8, _16, _32, _56 = (np.uint64(k) for k in (1, 2, 4, 8, 16, 32, 56))
 
 
 @jit
+def nth(index):
+    """An index known not to be negative: numba tests all others, to count from the end."""
+    return np.uint64(index)
+
+
+@jit
 def bit(index):
     """The set that holds `index` alone."""
     return ONE << np.uint64(index)

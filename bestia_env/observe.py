@@ -15,7 +15,7 @@ import numpy as np
 from numba.extending import overload
 
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, lowest, without_lowest
+from bestia_env.bits import ONE, ZERO, lowest, nth, without_lowest
 from bestia_env.cards import FRENCH, ITALIAN
 from bestia_env.rules import beast, bestia
 from bestia_env.rules.dispatch import rulebook_of
@@ -204,8 +204,8 @@ def _writer(s):
 
 @jit
 def _relative(s, observer, seat):
-    seat -= observer
-    return seat if seat >= 0 else seat + s.num_players
+    seat = np.int64(seat) - np.int64(observer)
+    return seat + s.num_players * (seat < 0)
 
 
 # Branches that are hard to predict cost more than a few stores: hence flags instead of ifs.
@@ -220,7 +220,7 @@ def _flag(bits, index):
 @jit
 def _write_set(bits, start, out):
     while bits != ZERO:
-        out[start + lowest(bits)] = 1
+        out[nth(start + lowest(bits))] = 1
         bits = without_lowest(bits)
 
 
@@ -229,7 +229,7 @@ def _write_coins(coins, digits, start, out):
     for i in range(digits):
         if coins == 0:
             break
-        out[start + i] = (coins % DIGIT) / DIGIT
+        out[nth(start + i)] = (coins % DIGIT) / DIGIT
         coins //= DIGIT
 
 
@@ -243,17 +243,17 @@ def _log(pot, opening_pot):
 @jit
 def _write_table(s, me, at, out, ranks, tricks, opening_pot):
     out[:] = 0
-    out[at[PHASE] + s.phase] = 1
+    out[nth(at[PHASE] + s.phase)] = 1
     if s.turn != NOBODY:
-        out[at[TO_ACT] + _relative(s, me, s.turn)] = 1
-    out[at[DEALER] + _relative(s, me, s.dealer)] = 1
+        out[nth(at[TO_ACT] + _relative(s, me, s.turn))] = 1
+    out[nth(at[DEALER] + _relative(s, me, s.dealer))] = 1
     _write_set(cards_known(s, me), at[HAND], out)
-    out[at[TRUMP] + s.trump] = 1
-    out[at[UPCARD] + s.upcard - s.trump * ranks] = 1
+    out[nth(at[TRUMP] + s.trump)] = 1
+    out[nth(at[UPCARD] + s.upcard - s.trump * ranks)] = 1
     if s.plays > 0:
         _write_plays(s, me, at, out, ranks, tricks)
-    out[at[REVOKED]] = s.revoked[me]
-    out[at[POT_LOG]] = _log(s.pot, opening_pot)
+    out[nth(at[REVOKED])] = s.revoked[me]
+    out[nth(at[POT_LOG])] = _log(s.pot, opening_pot)
     _write_coins(s.pot, POT_DIGITS, at[POT], out)
 
 
@@ -263,25 +263,26 @@ def _write_plays(s, me, at, out, ranks, tricks):
     share = 1 / tricks
     for seat in range(n):
         relative = _relative(s, me, seat)
-        out[at[TRICKS] + relative] = s.tricks[seat] * share
+        out[nth(at[TRICKS] + relative)] = s.tricks[seat] * share
         for suit in range(4):
-            out[at[VOIDS] + 4 * relative + suit] = _flag(s.voids[seat], suit)
+            out[nth(at[VOIDS] + 4 * relative + suit)] = _flag(s.voids[seat], suit)
     table, step = s.plays - table_cards(s), 1 / (n * tricks)
     for k in range(s.plays):
-        out[at[PLAYED] + s.play_card[k]] = (k + 1) * step
-        out[at[TRICK] + s.play_card[k]] = k >= table
-    for trick in range(tricks):
-        start = s.trick_start[trick]
-        led = start < s.plays and trick <= s.trick
-        out[at[LEADERS] + n * trick + _relative(s, me, s.play_seat[start])] = led
+        out[nth(at[PLAYED] + s.play_card[k])] = (k + 1) * step
+    for k in range(table, s.plays):
+        out[nth(at[TRICK] + s.play_card[nth(k)])] = 1
+    for trick in range(min(s.trick + 1, tricks)):
+        start = nth(s.trick_start[nth(trick)])
+        leader = _relative(s, me, s.play_seat[start])
+        out[nth(at[LEADERS] + n * trick + leader)] = start < nth(s.plays)
     if s.led != NO_CARD:
-        out[at[LED] + s.led // ranks] = 1
-        out[at[WINNING] + _relative(s, me, s.best_seat)] = 1
+        out[nth(at[LED] + s.led // ranks)] = 1
+        out[nth(at[WINNING] + _relative(s, me, s.best_seat))] = 1
 
 
 @jit
 def _write_word(said, start, out):
-    out[start + max(said - 1, 0)] = said != beast.SAID_NOTHING
+    out[nth(start + max(said - 1, 0))] = said != beast.SAID_NOTHING
 
 
 @jit
@@ -291,12 +292,12 @@ def _write_beast(s, me, at, out):
     if me == s.dealer:
         _write_set(s.discard, at[DISCARD], out)
     if s.upcard_is != beast.UNDECIDED:
-        out[at[UPCARD_IS] + s.upcard_is - beast.LEFT] = 1
+        out[nth(at[UPCARD_IS] + s.upcard_is - beast.LEFT)] = 1
     for seat in range(n):
         relative = _relative(s, me, seat)
         _write_word(s.said[seat], at[SAID] + 3 * relative, out)
         _write_word(s.countered[seat], at[COUNTERED] + 3 * relative, out)
-    out[at[STAKES] + s.stakes] = 1
+    out[nth(at[STAKES] + s.stakes)] = 1
 
 
 @jit
@@ -305,14 +306,14 @@ def _write_bestia(s, me, at, out):
     _write_set(s.thrown[me], at[THROWN], out)
     for seat in range(s.num_players):
         relative = _relative(s, me, seat)
-        out[at[AUCTION] + 2 * relative] = _flag(s.passed, seat)
-        out[at[AUCTION] + 2 * relative + 1] = _flag(s.knocked, seat)
-        out[at[OFFER] + 2 * relative] = _flag(s.refused, seat)
-        out[at[OFFER] + 2 * relative + 1] = _flag(s.exchanged, seat)
-        out[at[PLAYING] + relative] = _flag(s.playing, seat)
-    out[at[GATHERED]] = s.gathered
-    out[at[FORCED]] = s.forced
-    out[at[BREACHES]] = s.breaches[me] / bestia.CARDS_EACH
+        out[nth(at[AUCTION] + 2 * relative)] = _flag(s.passed, seat)
+        out[nth(at[AUCTION] + 2 * relative + 1)] = _flag(s.knocked, seat)
+        out[nth(at[OFFER] + 2 * relative)] = _flag(s.refused, seat)
+        out[nth(at[OFFER] + 2 * relative + 1)] = _flag(s.exchanged, seat)
+        out[nth(at[PLAYING] + relative)] = _flag(s.playing, seat)
+    out[nth(at[GATHERED])] = s.gathered
+    out[nth(at[FORCED])] = s.forced
+    out[nth(at[BREACHES])] = s.breaches[me] / bestia.CARDS_EACH
     _write_coins(s.stake, STAKE_DIGITS, at[STAKE], out)
 
 

@@ -17,7 +17,7 @@ from enum import IntEnum
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit, has, size
+from bestia_env.bits import ZERO, bit, has, nth, size
 from bestia_env.rules.table import (
     NO_CARD,
     NOBODY,
@@ -212,7 +212,7 @@ def _deal(s):
     _stake(s)
     seat = eldest(s)
     for _ in range(s.num_players):
-        s.hands[seat] = next_cards(s, cards_each(s))
+        s.hands[nth(seat)] = next_cards(s, cards_each(s))
         seat = seat_after(s, seat)
     s.upcard = next_card(s)
     s.trump = s.upcard // RANKS
@@ -270,7 +270,7 @@ def legal(s):
     if s.phase == AT_TAKE:
         return bit(LEAVE) | bit(TAKE)
     if s.phase == AT_DISCARD:
-        return s.hands[s.turn]  # B-07
+        return s.hands[nth(s.turn)]  # B-07
     if s.phase == AT_CLAIM:
         return bit(PLAY) | _legal_show(s)
     if s.phase == AT_DECLARE:
@@ -287,15 +287,15 @@ def _legal_show(s):
 
 @jit
 def _legal_card(s):
-    return s.hands[s.turn] if s.revoke_allowed else obedient_cards(s, s.turn)
+    return s.hands[nth(s.turn)] if s.revoke_allowed else obedient_cards(s, s.turn)
 
 
 @jit
 def obedient_cards(s, seat):
     """The cards with which the seat would follow as it must (BEAST-24, BEAST-26)."""
     if s.led == NO_CARD:
-        return s.hands[seat]
-    return follow(s.hands[seat], suit_cards(s.led // RANKS, RANKS))
+        return s.hands[nth(seat)]
+    return follow(s.hands[nth(seat)], suit_cards(s.led // RANKS, RANKS))
 
 
 # The demonstration (BEAST-20, B-12).
@@ -306,7 +306,7 @@ def can_show(s, seat):
     """May the seat show a hand that is sure to win?"""
     if s.demonstration == OFF:
         return False
-    mine = _trumps(s, s.hands[seat])
+    mine = _trumps(s, s.hands[nth(seat)])
     if size(mine) < cards_each(s) // 2:
         return False
     others = _trumps_unseen(s, seat)
@@ -324,7 +324,7 @@ def _trumps(s, cards):
 @jit
 def _trumps_unseen(s, seat):
     """Strengths of the trumps that may be in other hands than the seat's: U."""
-    seen = s.hands[seat]
+    seen = s.hands[nth(seat)]
     if s.upcard_is == LEFT:
         seen |= bit(s.upcard)
     if seat == s.dealer:
@@ -396,7 +396,7 @@ def _take_or_leave(s, action):
     """The dealer may take the upcard before he looks; that makes him the Player (BEAST-08, -10)."""
     if action == TAKE:
         s.upcard_is = TAKEN
-        s.hands[s.dealer] |= bit(s.upcard)
+        s.hands[nth(s.dealer)] |= bit(s.upcard)
         s.phase = AT_DISCARD
     else:
         s.upcard_is = LEFT
@@ -414,7 +414,7 @@ def is_blind(s, seat):
 def _discard(s, card):
     """Back to n+1 cards, face down (BEAST-09)."""
     s.discard = bit(card)
-    s.hands[s.dealer] &= ~s.discard
+    s.hands[nth(s.dealer)] &= ~s.discard
     s.phase = AT_CLAIM
 
 
@@ -430,7 +430,7 @@ def _declare(s, action):
     if action != PASS:
         _become_player(s, action)
         return
-    s.said[s.turn] = SAID_PASS
+    s.said[nth(s.turn)] = SAID_PASS
     if s.turn == s.dealer:
         _settle_void(s)
     else:
@@ -441,10 +441,10 @@ def _declare(s, action):
 def _become_player(s, action):
     s.player = s.turn
     if action == SHOW:
-        s.said[s.turn] = SAID_SHOW
+        s.said[nth(s.turn)] = SAID_SHOW
         _settle_win(s, s.player)  # B-10
     else:
-        s.said[s.turn] = SAID_PLAY
+        s.said[nth(s.turn)] = SAID_PLAY
         _ask_to_counter(s)
 
 
@@ -465,15 +465,15 @@ def _first_to_counter(s):
 def _counter(s, action):
     """Each passes, counters or shows; the first Counter ends the round (BEAST-15, BEAST-18)."""
     if action == PASS:
-        s.countered[s.turn] = SAID_PASS
+        s.countered[nth(s.turn)] = SAID_PASS
         _ask_next_to_counter(s)
         return
     s.counterer = s.turn
     if action == SHOW:
-        s.countered[s.turn] = SAID_SHOW
+        s.countered[nth(s.turn)] = SAID_SHOW
         _settle_win(s, s.counterer)  # B-11
     else:
-        s.countered[s.turn] = SAID_PLAY
+        s.countered[nth(s.turn)] = SAID_PLAY
         _begin_tricks(s)
 
 
@@ -482,7 +482,7 @@ def _ask_next_to_counter(s):
     seat = seat_after(s, s.turn)
     if seat == s.player:
         seat = seat_after(s, seat)
-    if s.countered[seat] == SAID_NOTHING:
+    if s.countered[nth(seat)] == SAID_NOTHING:
         s.turn = seat
     else:
         _begin_tricks(s)
@@ -502,7 +502,7 @@ def _play_card(s, card):
     if s.led != NO_CARD:
         show_void(s, seat, s.led // RANKS, card // RANKS != s.led // RANKS)
         if s.revoke_allowed and not has(obedient_cards(s, seat), card):
-            s.revoked[seat] = 1  # BEAST-25
+            s.revoked[nth(seat)] = 1  # BEAST-25
     lay_card(s, seat, card, RANKS)
     if table_cards(s) == s.num_players:
         _finish_trick(s)
@@ -514,10 +514,10 @@ def _play_card(s, card):
 def _finish_trick(s):
     """The winner leads; first to the most tricks wins the hand (BEAST-28 to BEAST-31, B-15)."""
     winner = gather_trick(s)
-    if s.front == NOBODY or s.tricks[winner] > s.tricks[s.front]:
+    if s.front == NOBODY or s.tricks[nth(winner)] > s.tricks[nth(s.front)]:
         s.front = winner
     h = cards_each(s)
-    if s.tricks[s.front] >= (h + 1) // 2 or s.trick == h:
+    if s.tricks[nth(s.front)] >= (h + 1) // 2 or s.trick == h:
         _settle_tricks(s)
     else:
         s.turn = winner
@@ -575,7 +575,7 @@ def _settle_loss(s):
 def _settle_revokes(s, left):
     """Who revoked pays P once, into the next pot (BEAST-25, B-13)."""
     for seat in range(s.num_players):
-        if s.revoked[seat]:
+        if s.revoked[nth(seat)]:
             pay(s, seat, match(s))
             left += match(s)
     settle(s, left, OVER)

@@ -24,6 +24,7 @@ from bestia_env.bits import (
     has,
     highest,
     lowest,
+    nth,
     or_else,
     size,
     without_lowest,
@@ -233,7 +234,7 @@ def deal_stacked(s, pack, heap):
     stack_pack(s, pack)
     s.heap_given = True
     for i in range(CARDS):
-        s.heap[i] = heap[i]
+        s.heap[nth(i)] = heap[i]
     _deal(s)
 
 
@@ -250,7 +251,7 @@ def _deal(s):
     s.trump = s.upcard // RANKS
     seat = eldest(s)
     for _ in range(s.num_players):
-        s.hands[seat] = next_cards(s, CARDS_EACH)
+        s.hands[nth(seat)] = next_cards(s, CARDS_EACH)
         seat = seat_after(s, seat)
     s.turn = eldest(s)
     s.phase = AT_AUCTION
@@ -299,14 +300,14 @@ def _legal_cards(s):
     obedient = obedient_cards(s, s.turn)
     offered = sound_cards(s, s.turn, obedient) if s.maxims == MASK else obedient
     if s.revoke_allowed:
-        return offered | (s.hands[s.turn] & ~obedient)  # I-21
+        return offered | (s.hands[nth(s.turn)] & ~obedient)  # I-21
     return offered
 
 
 @jit
 def obedient_cards(s, seat):
     """The cards that the rules of play allow the seat (BESTIA-25, BESTIA-26, I-12)."""
-    held = s.hands[seat]
+    held = s.hands[nth(seat)]
     if s.led == NO_CARD:
         return held
     led, trumps = suit_cards(s.led // RANKS, RANKS), suit_cards(s.trump, RANKS)
@@ -394,8 +395,8 @@ def _answer(s, action):
 
 @jit
 def _lay_down(s, seat):
-    s.thrown[seat] = s.hands[seat]
-    s.hands[seat] = ZERO
+    s.thrown[nth(seat)] = s.hands[nth(seat)]
+    s.hands[nth(seat)] = ZERO
 
 
 @jit
@@ -411,7 +412,7 @@ def _exchange(s):
     seat = eldest(s)
     for _ in range(size(s.exchanged)):
         seat = first_from(s.exchanged, seat)
-        s.hands[seat] = next_cards(s, CARDS_EACH)
+        s.hands[nth(seat)] = next_cards(s, CARDS_EACH)
         seat += 1
 
 
@@ -421,15 +422,15 @@ def _gather(s):
     s.gathered = True
     heap = _PACK
     for seat in range(s.num_players):
-        heap &= ~s.hands[seat]
+        heap &= ~s.hands[nth(seat)]
         if has(s.exchanged, seat):
-            heap &= ~s.thrown[seat]
+            heap &= ~s.thrown[nth(seat)]
     if not s.heap_given:
         _shuffle_heap(s)
     s.dealt = s.settled = 0
     for i in range(CARDS):
-        if has(heap, s.heap[i]):
-            s.pack[s.settled] = s.heap[i]
+        if has(heap, s.heap[nth(i)]):
+            s.pack[nth(s.settled)] = s.heap[nth(i)]
             s.settled += 1
 
 
@@ -438,8 +439,8 @@ def _shuffle_heap(s):
     """Any order of all cards; those of the heap are dealt in it (BESTIA-21)."""
     for i in range(CARDS):
         j = below(s.rng, i + 1)
-        s.heap[i] = s.heap[j]
-        s.heap[j] = i
+        s.heap[nth(i)] = s.heap[nth(j)]
+        s.heap[nth(j)] = i
 
 
 @jit
@@ -496,9 +497,9 @@ def _judge(s, card):
     """Note a revoke or a breach of the maxims, for the settlement (I-16, I-17)."""
     obedient = obedient_cards(s, s.turn)
     if not has(obedient, card):
-        s.revoked[s.turn] = 1
+        s.revoked[nth(s.turn)] = 1
     elif s.maxims == PENALTY and not has(sound_cards(s, s.turn, obedient), card):
-        s.breaches[s.turn] += 1
+        s.breaches[nth(s.turn)] += 1
 
 
 @jit
@@ -537,8 +538,8 @@ def _settle_tricks(s):
     left = betes = 0
     for seat in range(s.num_players):
         bete = is_bete(s, seat)
-        fines = match(s) * (bete + s.revoked[seat] + s.breaches[seat])  # I-16, I-17
-        pay(s, seat, fines - (s.pot // 3) * s.tricks[seat])
+        fines = match(s) * (bete + s.revoked[nth(seat)] + s.breaches[nth(seat)])  # I-16, I-17
+        pay(s, seat, fines - (s.pot // 3) * s.tricks[nth(seat)])
         left += fines
         betes += bete
     _settle(s, left, betes > 0)
@@ -547,7 +548,7 @@ def _settle_tricks(s):
 @jit
 def is_bete(s, seat):
     """Did the seat play and take no trick? (BESTIA-30); for a hand whose tricks are played."""
-    return is_in(s, seat) & (s.tricks[seat] == 0)
+    return is_in(s, seat) & (s.tricks[nth(seat)] == 0)
 
 
 @jit

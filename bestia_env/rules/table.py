@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit
+from bestia_env.bits import ZERO, bit, nth
 from bestia_env.rng import below, stream
 
 NOBODY = -1
@@ -103,7 +103,7 @@ def clear_table(s):
     s.settled = 0
     s.dealt = 0
     for i in range(s.pack.size):
-        s.pack[i] = i
+        s.pack[nth(i)] = i
     s.trick = 0
     s.plays = 0
     s.led = s.best = NO_CARD
@@ -118,7 +118,7 @@ def clear_table(s):
 def stack_pack(s, order):
     """Fix the whole pack, (cards,) int, first card dealt first."""
     for i in range(s.pack.size):
-        s.pack[i] = order[i]
+        s.pack[nth(i)] = order[i]
     s.settled = s.pack.size
 
 
@@ -129,9 +129,9 @@ def next_card(s):
     s.dealt += 1
     if i >= s.settled:
         j = i + below(s.rng, s.pack.size - i)
-        s.pack[i], s.pack[j] = s.pack[j], s.pack[i]
+        s.pack[nth(i)], s.pack[nth(j)] = s.pack[nth(j)], s.pack[nth(i)]
         s.settled = i + 1
-    return s.pack[i]
+    return s.pack[nth(i)]
 
 
 @jit
@@ -165,7 +165,7 @@ def match(s):
 @jit
 def pay(s, seat, coins):
     """The seat's coins change by minus this; the caller says where they go."""
-    s.gains[seat] -= coins
+    s.gains[nth(seat)] -= coins
 
 
 @jit
@@ -175,7 +175,7 @@ def settle(s, pot, over):
     s.phase = over
     s.turn = NOBODY
     for seat in range(s.num_players):
-        s.coins[seat] += s.gains[seat]
+        s.coins[nth(seat)] += s.gains[nth(seat)]
 
 
 @jit
@@ -188,4 +188,4 @@ def pass_the_deal(s):
 @jit
 def equity(s, seat):
     """The seat's part of a settled hand with the pot shared alike (B-18); all sum to zero."""
-    return s.gains[seat] + (s.pot - s.carried) / s.num_players
+    return s.gains[nth(seat)] + (s.pot - s.carried) / s.num_players

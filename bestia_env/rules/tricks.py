@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, bit, or_else
+from bestia_env.bits import ONE, ZERO, bit, nth, or_else
 from bestia_env.rules.table import NO_CARD, NOBODY
 
 
@@ -43,15 +43,15 @@ def show_void(s, seat, suit, shown):
     Where a revoke is allowed nothing is ever shown (B-13). There is no branch here because it
     would be hard to predict.
     """
-    s.voids[seat] |= np.uint8((shown and not s.revoke_allowed) << suit)
+    s.voids[nth(seat)] |= np.uint8((shown and not s.revoke_allowed) << suit)
 
 
 @jit
 def lay_card(s, seat, card, ranks):
     """Move the card from the hand to the trick."""
-    s.hands[seat] &= ~bit(card)
-    s.play_card[s.plays] = card
-    s.play_seat[s.plays] = seat
+    s.hands[nth(seat)] &= ~bit(card)
+    s.play_card[nth(s.plays)] = card
+    s.play_seat[nth(s.plays)] = seat
     s.plays += 1
     if s.led == NO_CARD:
         s.led = card
@@ -64,19 +64,19 @@ def lay_card(s, seat, card, ranks):
 def gather_trick(s):
     """The winner takes the trick; returns his seat. He leads the next (BEAST-28, BESTIA-28)."""
     winner = s.best_seat
-    s.tricks[winner] += 1
+    s.tricks[nth(winner)] += 1
     s.trick += 1
     s.led = s.best = NO_CARD
     s.best_seat = NOBODY
     if s.trick < s.trick_start.size:
-        s.trick_start[s.trick] = s.plays
+        s.trick_start[nth(s.trick)] = s.plays
     return winner
 
 
 @jit
 def table_cards(s):
     """How many cards lie in the current trick."""
-    return s.plays - s.trick_start[s.trick] if s.trick < s.trick_start.size else 0
+    return s.plays - s.trick_start[nth(s.trick)] if s.trick < s.trick_start.size else 0
 
 
 @jit
@@ -84,5 +84,5 @@ def trick_cards(s):
     """The cards of the current trick."""
     cards = ZERO
     for i in range(s.plays - table_cards(s), s.plays):
-        cards |= bit(s.play_card[i])
+        cards |= bit(s.play_card[nth(i)])
     return cards
