@@ -17,7 +17,7 @@ import numpy as np
 
 FORMAT = "bestia_env policy 1"
 _ROOT = Path(__file__).resolve().parents[1]
-_PACKAGES = ("bestia_env", "numpy", "torch", "stable_baselines3", "sb3_contrib")
+_PACKAGES = ("bestia_env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
 
 
 def save_checkpoint(path: str | Path, tensors: dict[str, np.ndarray], facts: dict) -> None:

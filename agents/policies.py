@@ -32,6 +32,12 @@ class Policy:
     parameter: float = 0.0
     network: Network | None = None
 
+    def same_as(self, other: Policy) -> bool:
+        """Do both play alike, however they were spelt?"""
+        if self.kind != other.kind or self.kind == NETWORK:
+            return self.spec == other.spec
+        return self.parameter == other.parameter
+
     def act(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
         """Choose an action.
 

@@ -132,7 +132,7 @@ class TableEnv(AECEnv):
             ValueError: the seed or an option is malformed; nothing has changed then.
         """
         seed = checked_seed(seed)
-        deals = DealOptions.read(options, self.game, self.num_players)
+        deals = DealOptions.read(options, self.game, self.num_players, self.num_hands)
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)
         self.reset_from(self._np_random, deals)

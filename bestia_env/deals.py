@@ -29,7 +29,9 @@ class DealOptions:
     pot: int = 0
 
     @classmethod
-    def read(cls, options: dict[str, Any] | None, game: Game, num_players: int) -> DealOptions:
+    def read(
+        cls, options: dict[str, Any] | None, game: Game, num_players: int, num_hands: int
+    ) -> DealOptions:
         """Read the options `deck`, `heap`, `dealer` and `pot`; other keys are ignored.
 
         Raises:
@@ -40,8 +42,8 @@ class DealOptions:
         if not isinstance(options, Mapping):
             raise ValueError(f"options must be None or a dict, not {options!r}")
         return cls(
-            decks=_orders("deck", options.get("deck"), game),
-            heaps=_orders("heap", options.get("heap"), game),
+            decks=_orders("deck", options.get("deck"), game, num_hands),
+            heaps=_orders("heap", options.get("heap"), game, num_hands),
             dealer=_dealer(options.get("dealer"), num_players),
             pot=_pot(options.get("pot"), game),
         )
@@ -71,8 +73,8 @@ def checked_seed(seed: Any) -> int | None:
     return None if seed is None else int(seed)
 
 
-def _orders(name: str, value: Any, game: Game) -> tuple[np.ndarray, ...]:
-    """One order of all cards, or a sequence of such orders."""
+def _orders(name: str, value: Any, game: Game, num_hands: int) -> tuple[np.ndarray, ...]:
+    """One order of all cards, or a sequence of such orders, one for each of the first hands."""
     if value is None:
         return ()
     if isinstance(value, np.ndarray):
@@ -80,7 +82,13 @@ def _orders(name: str, value: Any, game: Game) -> tuple[np.ndarray, ...]:
     if not isinstance(value, Sequence) or isinstance(value, str | bytes) or not value:
         raise ValueError(f"{name} must be an order of all card ids, or some, not {value!r}")
     several = isinstance(value[0], Sequence | np.ndarray) and not isinstance(value[0], str | bytes)
-    return tuple(_order(name, order, game) for order in (value if several else [value]))
+    orders = tuple(_order(name, order, game) for order in (value if several else [value]))
+    if len(orders) > num_hands:
+        raise ValueError(
+            f"{name} must hold an order for at most num_hands = {num_hands} hands, "
+            f"not {len(orders)}"
+        )
+    return orders
 
 
 def _order(name: str, order: Any, game: Game) -> np.ndarray:

@@ -123,7 +123,9 @@ class SeatEnv(gymnasium.Env):
             ValueError: an option is malformed, or the deal given leaves the learner no decision.
         """
         seed = checked_seed(seed)
-        deals = DealOptions.read(options, self._table.game, self._table.num_players)
+        deals = DealOptions.read(
+            options, self._table.game, self._table.num_players, self._table.num_hands
+        )
         super().reset(seed=seed)
         while True:
             self._reward = 0.0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import itertools
 import secrets
 import shlex
 import sys
@@ -48,7 +49,7 @@ class Arguments:
     rules: tuple[str, ...] = ()
     """Options of the rules, each as NAME=VALUE, such as maxims=penalty force=true."""
     out: Path | None = None
-    """Folder for the results; runs/arena/GAME-PLAYERSp-seedSEED if none is given."""
+    """Folder for the results; one of its own under runs/arena if none is given."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -57,15 +58,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parsed = tyro.cli(Arguments, prog="python -m experiments.arena", args=arguments)
     # Heavy imports come after this line, so that --help and misspelt flags are answered at once.
     try:
+        _main(parsed, arguments)
+    except KeyboardInterrupt:
+        print("interrupted: nothing was written", file=sys.stderr)
+        sys.exit(130)
+
+
+def _main(parsed: Arguments, arguments: Sequence[str]) -> None:
+    import agents.arena
+    import agents.reports  # noqa: F401  # what goes wrong in here is no wrong argument
+
+    try:
         table, policies, folder = _prepare(parsed)
     except (ValueError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-    try:
-        _run(parsed, arguments, table, policies, folder)
-    except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
-        sys.exit(130)
+    _run(parsed, arguments, table, policies, folder)
 
 
 def _prepare(parsed: Arguments) -> tuple[Table, list[Policy], Path]:
@@ -81,7 +89,7 @@ def _prepare(parsed: Arguments) -> tuple[Table, list[Policy], Path]:
     check_coins("deals", parsed.deals, least=2)
     check_coins("jobs", parsed.jobs, least=1)
     table, policies = _table(parsed), _policies(parsed)
-    folder = parsed.out or _default_folder(table)
+    folder = parsed.out or _default_folder(table, policies, parsed.deals)
     check_writable(folder)
     return table, policies, folder
 
@@ -136,10 +144,11 @@ def _policies(parsed: Arguments) -> list[Policy]:
     specs = parsed.policies or tuple(default_specs(parsed.game))
     if len(specs) < 2:
         raise ValueError(f"a comparison takes at least two policies, not only {specs[0]!r}")
-    for spec in specs:
-        if specs.count(spec) > 1:
-            raise ValueError(f"policy {spec!r} is named twice")
-    return [parse_policy(spec, parsed.game, parsed.num_players) for spec in specs]
+    policies = [parse_policy(spec, parsed.game, parsed.num_players) for spec in specs]
+    for policy, other in itertools.combinations(policies, 2):
+        if policy.same_as(other):
+            raise ValueError(f"policy {other.spec!r} is the same as {policy.spec!r}")
+    return policies
 
 
 def _command(arguments: Sequence[str], seed: int) -> str:
@@ -149,8 +158,12 @@ def _command(arguments: Sequence[str], seed: int) -> str:
     return shlex.join(["python", "-m", "experiments.arena", *arguments])
 
 
-def _default_folder(table: Table) -> Path:
-    return Path("runs/arena") / f"{table.game}-{table.num_players}p-seed{table.seed}"
+def _default_folder(table: Table, policies: list[Policy], deals: int) -> Path:
+    """A folder of its own for every comparison, the same when it is run again."""
+    setting = (table.rules, table.pot, [policy.spec for policy in policies], deals)
+    digest = hashlib.sha256(repr(setting).encode()).hexdigest()[:6]
+    name = f"{table.game}-{table.num_players}p-seed{table.seed}-{digest}"
+    return Path("runs/arena") / name
 
 
 @contextmanager
@@ -180,15 +193,13 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
 
 def _provenance(specs: Sequence[str]) -> dict[str, Any]:
     """With what it was run."""
-    import numba
-
     from agents.checkpoints import git_commit, versions
 
     networks = [Path(spec.removeprefix("net:")) for spec in specs if spec.startswith("net:")]
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": git_commit(),
-        "versions": {**versions(), "numba": numba.__version__},
+        "versions": versions(),
         "networks_sha256": {
             str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
         },

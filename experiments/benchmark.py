@@ -39,8 +39,8 @@ class Args:
     """about how long one timing takes"""
     only: tuple[str, ...] = GROUPS
     """groups to measure: playouts, batch, clone, aec, arena, start, peers"""
-    out: Path = Path("experiments/results/benchmark.json")
-    """where the figures go"""
+    out: Path | None = None
+    """where the figures go; for all groups experiments/results/benchmark.json, else nowhere"""
 
 
 @dataclass
@@ -354,7 +354,8 @@ def main(args: Args) -> None:
     """Measure, print a Markdown table, and write the JSON."""
     unknown = [group for group in args.only if group not in GROUPS]
     if unknown:
-        raise SystemExit(f"--only takes {', '.join(GROUPS)}, not {unknown[0]}")
+        print(f"error: --only takes {', '.join(GROUPS)}, not {unknown[0]!r}", file=sys.stderr)
+        sys.exit(2)
     figures, notes = _figures(args.only)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -362,7 +363,10 @@ def main(args: Args) -> None:
     seconds = start_seconds(args.runs) if "start" in args.only else {}
     lines = _table(figures, seconds, notes)
     print("\n".join(lines))
-    _write(args, figures, seconds, notes)
+    everything = set(args.only) == set(GROUPS)
+    out = args.out or (Path("experiments/results/benchmark.json") if everything else None)
+    if out is not None:
+        _write(out, args.runs, figures, seconds, notes)
 
 
 def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
@@ -438,12 +442,14 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _write(args: Args, figures: list[Figure], seconds: dict[str, float], notes: list[str]) -> None:
+def _write(
+    out: Path, runs: int, figures: list[Figure], seconds: dict[str, float], notes: list[str]
+) -> None:
     from agents.checkpoints import write_whole
 
     report = {
         "command": "python -m experiments.benchmark",
-        "runs": args.runs,
+        "runs": runs,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "machine": platform.processor() or platform.machine(),
@@ -462,9 +468,9 @@ def _write(args: Args, figures: list[Figure], seconds: dict[str, float], notes: 
         "seconds": seconds,
         "notes": notes,
     }
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(args.out, f"{json.dumps(report, indent=2)}\n".encode())
-    print(f"written to {args.out}")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(out, f"{json.dumps(report, indent=2)}\n".encode())
+    print(f"written to {out}")
 
 
 if __name__ == "__main__":

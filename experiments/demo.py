@@ -208,10 +208,9 @@ def plot_curve(game: str, records: list[dict[str, Any]], path: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
-    steps, reward, half = (
-        [record[name] for record in records]
-        for name in ("steps", "reward_mean", "reward_half_width")
-    )
+    names = ("steps", "reward_mean", "reward_half_width")
+    shown = [record for record in records if record.keys() >= set(names)]
+    steps, reward, half = ([record[name] for record in shown] for name in names)
     figure = Figure(figsize=(7, 4), layout="constrained")
     axes = figure.subplots()
     axes.plot(steps, reward, color="#2166ac")

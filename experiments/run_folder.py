@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import io
 import json
+import math
 import pickle
 import sys
 from collections.abc import Iterator
@@ -85,7 +86,10 @@ class Run:
         names = sorted(name for name in {*now} - {*FREE} if before[name] != now[name])
         if names:
             words = ", ".join(f"{name} was {before[name]!r}, is {now[name]!r}" for name in names)
-            raise ValueError(f"{self.folder} belongs to a run with other arguments: {words}")
+            raise ValueError(
+                f"{self.folder} belongs to a run with other arguments: {words}. "
+                "Take another run folder, or delete this one"
+            )
 
     def _owner(self, now: dict[str, Any]) -> dict[str, Any]:
         """The facts of the run that the folder belongs to, of the same names as those of now."""
@@ -216,8 +220,9 @@ class Logs:
 
     def write(self, record: dict[str, float]) -> None:
         """Write one update's line."""
-        self.file.write(f"{json.dumps(record)}\n")
+        finite = {name: value for name, value in record.items() if math.isfinite(value)}
+        self.file.write(f"{json.dumps(finite)}\n")
         self.file.flush()
-        for name, value in record.items():
+        for name, value in finite.items():
             if name != "steps":
                 self.writer.add_scalar(f"train/{name}", value, int(record["steps"]))

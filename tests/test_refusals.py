@@ -90,3 +90,16 @@ def test_what_is_no_policy_or_no_option() -> None:
         gymnasium.make("bestia_env/Beast-v0", opponents=Failing)
     with pytest.raises(TypeError, match="unknown option 'obs_key' of beast"):
         gymnasium.make("bestia_env/Beast-v0", obs_key="o")
+
+
+@MODULES
+@pytest.mark.parametrize("name", ["deck", "heap"])
+def test_an_order_for_more_hands_than_there_are(module, name) -> None:
+    env = module.raw_env(num_hands=2)
+    env.reset(seed=1)
+    before = env.states.tobytes()
+    orders = [list(range(env.game.pack.size))] * 3
+    with pytest.raises(ValueError, match=f"{name} must .* at most num_hands = 2 hands, not 3"):
+        env.reset(seed=2, options={name: orders})
+    assert env.states.tobytes() == before
+    env.reset(seed=2, options={name: orders[:2]})

@@ -82,7 +82,7 @@ def test_the_command_in_the_results_gives_them_again(
     main(small)
     (first,) = (tmp_path / "runs/arena").iterdir()
     facts = json.loads((first / "arena.json").read_text())
-    assert first.name == f"bestia-4p-seed{facts['seed']}"
+    assert first.name.startswith(f"bestia-4p-seed{facts['seed']}-")
     command = facts["command"].split()
     assert command[:3] == ["python", "-m", "experiments.arena"]
     main([*command[3:], "--out", "again"])
@@ -95,7 +95,11 @@ def test_the_command_in_the_results_gives_them_again(
     ("arguments", "message"),
     [
         (["--policies", "random", "nobody"], "unknown policy 'nobody' for bestia: choose among ra"),
-        (["--policies", "random", "random"], "policy 'random' is named twice"),
+        (["--policies", "random", "random"], "policy 'random' is the same as 'random'"),
+        (
+            ["--policies", "threshold:0.4", "threshold:0.40"],
+            "policy 'threshold:0.40' is the same as 'threshold:0.4'",
+        ),
         (["--policies", "random"], "at least two policies, not only 'random'"),
         (["--deals", "1"], "deals must be an integer from 2"),
         (["--jobs", "0"], "jobs must be an integer from 1"),

@@ -17,6 +17,14 @@ def test_figures_and_their_file(tmp_path: Path, capsys) -> None:
     assert all(figure["name"] in capsys.readouterr().out for figure in figures[:1])
 
 
-def test_a_group_that_there_is_not(tmp_path: Path) -> None:
-    with pytest.raises(SystemExit, match="playouts, batch"):
-        benchmark.main(benchmark.Args(only=("speed",), out=tmp_path / "speed.json"))
+def test_a_part_alone_replaces_no_results(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    benchmark.main(benchmark.Args(runs=1, seconds=0.01, only=("clone",)))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_group_that_there_is_not(capsys) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        benchmark.main(benchmark.Args(only=("speed",)))
+    assert stopped.value.code == 2
+    assert "playouts, batch" in capsys.readouterr().err
