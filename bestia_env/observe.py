@@ -20,7 +20,7 @@ from bestia_env.cards import FRENCH, ITALIAN
 from bestia_env.rules import beast, bestia
 from bestia_env.rules.dispatch import rulebook_of
 from bestia_env.rules.table import NO_CARD, NOBODY
-from bestia_env.rules.tricks import table_cards
+from bestia_env.rules.tricks import suit_of, table_cards
 from bestia_env.view import cards_known
 
 DIGIT = 4096  # coins are exact as digits to this base
@@ -276,7 +276,7 @@ def _write_plays(s, me, at, out, ranks, tricks):
         leader = _relative(s, me, s.play_seat[start])
         out[nth(at[LEADERS] + n * trick + leader)] = start < nth(s.plays)
     if s.led != NO_CARD:
-        out[nth(at[LED] + s.led // ranks)] = 1
+        out[nth(at[LED] + suit_of(s.led, ranks))] = 1
         out[nth(at[WINNING] + _relative(s, me, s.best_seat))] = 1
 
 

@@ -39,7 +39,7 @@ from bestia_env.rules.beast import (
     obedient_cards,
 )
 from bestia_env.rules.table import NO_CARD, NOBODY, eldest, match
-from bestia_env.rules.tricks import cards_that_beat, suit_cards, table_cards
+from bestia_env.rules.tricks import cards_that_beat, suit_cards, suit_of, table_cards
 
 CERTAIN, NEAR_SURE, BEST, MODEST = 0.95, 0.8, 0.55, 0.4  # chances of winning
 
@@ -297,7 +297,7 @@ def _sure_cards(cards, unseen):
 @jit
 def _higher(card):
     """The cards of the same suit that are higher."""
-    return suit_cards(card // RANKS, RANKS) & ~(bit(card) | (bit(card) - ONE))
+    return suit_cards(suit_of(card, RANKS), RANKS) & ~(bit(card) | (bit(card) - ONE))
 
 
 @jit

@@ -27,7 +27,7 @@ from bestia_env.rules.bestia import (
     sound_cards,
 )
 from bestia_env.rules.table import NO_CARD, match
-from bestia_env.rules.tricks import cards_that_beat, suit_cards, table_cards
+from bestia_env.rules.tricks import cards_that_beat, suit_cards, suit_of, table_cards
 
 BASELINES = (
     Baseline("random", "anything that no rule punishes, all alike"),
@@ -125,7 +125,7 @@ def _worth_of_hand(v):
     for _ in range(size(held)):
         card = lowest(held)
         held = without_lowest(held)
-        table = TRUMP if card // RANKS == v.trump else SIDE
+        table = TRUMP if suit_of(card, RANKS) == v.trump else SIDE
         worth += table[unseen_above(v, card)]
     return worth
 
@@ -133,7 +133,7 @@ def _worth_of_hand(v):
 @jit
 def unseen_above(v, card):
     """How many higher cards of its suit others may hold."""
-    return size(cards_that_beat(card, RANKS, card // RANKS) & ~_seen(v))
+    return size(cards_that_beat(card, RANKS, suit_of(card, RANKS)) & ~_seen(v))
 
 
 @jit

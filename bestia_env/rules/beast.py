@@ -41,6 +41,7 @@ from bestia_env.rules.tricks import (
     lay_card,
     show_void,
     suit_cards,
+    suit_of,
     table_cards,
 )
 
@@ -215,7 +216,7 @@ def _deal(s):
         s.hands[nth(seat)] = next_cards(s, cards_each(s))
         seat = seat_after(s, seat)
     s.upcard = next_card(s)
-    s.trump = s.upcard // RANKS
+    s.trump = suit_of(s.upcard, RANKS)
     s.phase = AT_TAKE
     s.turn = s.dealer
 
@@ -295,7 +296,7 @@ def obedient_cards(s, seat):
     """The cards with which the seat would follow as it must (BEAST-24, BEAST-26)."""
     if s.led == NO_CARD:
         return s.hands[nth(seat)]
-    return follow(s.hands[nth(seat)], suit_cards(s.led // RANKS, RANKS))
+    return follow(s.hands[nth(seat)], suit_cards(suit_of(s.led, RANKS), RANKS))
 
 
 # The demonstration (BEAST-20, B-12).
@@ -500,7 +501,7 @@ def _play_card(s, card):
     """One card each, clockwise (BEAST-23)."""
     seat = s.turn
     if s.led != NO_CARD:
-        show_void(s, seat, s.led // RANKS, card // RANKS != s.led // RANKS)
+        show_void(s, seat, suit_of(s.led, RANKS), suit_of(card, RANKS) != suit_of(s.led, RANKS))
         if s.revoke_allowed and not has(obedient_cards(s, seat), card):
             s.revoked[nth(seat)] = 1  # BEAST-25
     lay_card(s, seat, card, RANKS)

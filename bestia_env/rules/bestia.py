@@ -53,6 +53,7 @@ from bestia_env.rules.tricks import (
     lay_card,
     show_void,
     suit_cards,
+    suit_of,
     table_cards,
 )
 
@@ -248,7 +249,7 @@ def _deal(s):
         s.pot += s.stake
         pay(s, s.dealer, s.stake)
     s.upcard = next_card(s)
-    s.trump = s.upcard // RANKS
+    s.trump = suit_of(s.upcard, RANKS)
     seat = eldest(s)
     for _ in range(s.num_players):
         s.hands[nth(seat)] = next_cards(s, CARDS_EACH)
@@ -310,7 +311,7 @@ def obedient_cards(s, seat):
     held = s.hands[nth(seat)]
     if s.led == NO_CARD:
         return held
-    led, trumps = suit_cards(s.led // RANKS, RANKS), suit_cards(s.trump, RANKS)
+    led, trumps = suit_cards(suit_of(s.led, RANKS), RANKS), suit_cards(s.trump, RANKS)
     allowed = or_else(held & led, or_else(held & trumps, held))
     if s.must_head:
         allowed = or_else(allowed & cards_that_beat(s.best, RANKS, s.trump), allowed)
@@ -485,9 +486,9 @@ def _play_card(s, card):
 @jit
 def _show_voids(s, card):
     """Who does not follow has none of the suit led; who does not trump then has no trump."""
-    suit = card // RANKS
+    suit = suit_of(card, RANKS)
     if s.led != NO_CARD:
-        led = s.led // RANKS
+        led = suit_of(s.led, RANKS)
         show_void(s, s.turn, led, suit != led)
         show_void(s, s.turn, s.trump, suit != led and suit != s.trump)
 

@@ -10,6 +10,12 @@ from bestia_env.rules.table import NO_CARD, NOBODY
 
 
 @jit
+def suit_of(card, ranks):
+    """The suit of a card."""
+    return np.int64(nth(card) // np.uint64(ranks))
+
+
+@jit
 def suit_cards(suit, ranks):
     """All cards of a suit."""
     return ((ONE << np.uint64(ranks)) - ONE) << np.uint64(suit * ranks)
@@ -24,14 +30,14 @@ def follow(held, suit):
 @jit
 def beats(card, best, ranks, trump):
     """Does `card` take the trick from `best`? (BEAST-27, BESTIA-27)."""
-    suit, best_suit = card // ranks, best // ranks
+    suit, best_suit = suit_of(card, ranks), suit_of(best, ranks)
     return (suit == best_suit and card > best) or (suit != best_suit and suit == trump)
 
 
 @jit
 def cards_that_beat(best, ranks, trump):
     """All cards that take the trick from `best`."""
-    suit = best // ranks
+    suit = suit_of(best, ranks)
     higher = suit_cards(suit, ranks) & ~(bit(best) | (bit(best) - ONE))
     return higher if suit == trump else higher | suit_cards(trump, ranks)
 
