@@ -65,7 +65,7 @@ class TableEnv(AECEnv):
         self.game = game_named(self.game_name)
         self.game.check_num_players(num_players)
         self.rules = self.game.make_rules(rules, options)
-        self.num_hands = _checked_num_hands(num_hands)
+        self.num_hands = checked_num_hands(num_hands)
         self.reward = checked_choice("reward", reward, REWARDS)
         modes = (None, *self.metadata["render_modes"])
         self.render_mode = checked_choice("render_mode", render_mode, modes)
@@ -444,7 +444,8 @@ class CheckedEnv(OrderEnforcingWrapper):
         return str(self.env)
 
 
-def _checked_num_hands(num_hands: Any) -> int:
+def checked_num_hands(num_hands: Any) -> int:
+    """The length of a session in hands, or a ValueError if it is none."""
     if not is_integer(num_hands) or num_hands < 1:
         raise ValueError(f"num_hands must be an integer of at least 1, not {num_hands!r}")
     return int(num_hands)

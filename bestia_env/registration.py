@@ -17,6 +17,12 @@ SINGLE = {
 }
 """Gymnasium: `gymnasium.make(id, …)`."""
 
+VECTOR = {
+    "bestia_env/Beast-v0": "bestia_env.vector:BeastVectorEnv",
+    "bestia_env/Bestia-v0": "bestia_env.vector:BestiaVectorEnv",
+}
+"""Gymnasium: `gymnasium.make_vec(id, num_envs, …)`."""
+
 
 def register_all() -> None:
     """Register every id in its library; done by `import bestia_env`."""
@@ -25,4 +31,5 @@ def register_all() -> None:
             pettingzoo.register("aec", env_id, entry_point=entry_point)
     for env_id, entry_point in SINGLE.items():
         if env_id not in gymnasium.registry:
-            gymnasium.register(env_id, entry_point=entry_point)
+            vector = VECTOR[env_id]
+            gymnasium.register(env_id, entry_point=entry_point, vector_entry_point=vector)

@@ -17,7 +17,9 @@ from bestia_env.rng import stream
 from bestia_env.view import look
 
 ILLEGAL_ACTION = ("penalise", "raise")
-_OPPONENTS = np.uint64(2**63)  # the use of a session's key that seeds the opponents' generator
+OPPONENTS_STREAM = np.uint64(
+    2**63
+)  # the use of a session's key that seeds the opponents' generator
 
 
 class Policy(Protocol):
@@ -83,9 +85,7 @@ class SeatEnv(gymnasium.Env):
         modes = (None, *self.metadata["render_modes"])
         self.render_mode = checked_choice("render_mode", render_mode, modes)
         self.illegal_action = checked_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
-        if not is_integer(seat) or not 0 <= seat < num_players:
-            raise ValueError(f"seat must be from 0 to {num_players - 1}, not {seat!r}")
-        self.seat = int(seat)
+        self.seat = checked_seat(seat, num_players)
         self._agent = self._table.possible_agents[self.seat]
         self._opponents = _policies_by_seat(opponents, num_players, self.seat)
         self._rng = np.zeros(1, np.uint64)
@@ -130,7 +130,7 @@ class SeatEnv(gymnasium.Env):
         while True:
             self._reward = 0.0
             self._table.reset_from(self.np_random, deals)
-            self._rng[0] = stream(self._table.states["key"][0], _OPPONENTS)
+            self._rng[0] = stream(self._table.states["key"][0], OPPONENTS_STREAM)
             self._let_others_play()
             if not self._over():
                 return self._observation(), self._info()
@@ -235,6 +235,13 @@ class BestiaEnv(SeatEnv):
 
     table_class = BestiaTable
     metadata = BestiaTable.metadata
+
+
+def checked_seat(seat: Any, num_players: int) -> int:
+    """The learner's seat; raises a ValueError if there is none such."""
+    if not is_integer(seat) or not 0 <= seat < num_players:
+        raise ValueError(f"seat must be from 0 to {num_players - 1}, not {seat!r}")
+    return int(seat)
 
 
 def _policies_by_seat(
