@@ -16,7 +16,6 @@ from stable_baselines3.common.vec_env import VecEnv
 from agents.arena import Table
 from agents.baselines.dispatch import act as baseline_act
 from agents.policies import NETWORK, default_specs, parse_policy
-from agents.suits import relabel, relabelling, suit_order
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
 from bestia_env.engine import new_states, observe, start_session
@@ -25,6 +24,7 @@ from bestia_env.observe import layout
 from bestia_env.rng import draw, seed_sequence_keys, unit
 from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY, equity, seat_after
+from bestia_env.suits import relabel, relabelling, suit_order
 from bestia_env.view import look
 
 REWARDS = ("equity", "coins")
@@ -138,7 +138,7 @@ class LearnerVecEnv(VecEnv):
             rules: `BeastRules` or `BestiaRules`; the game's defaults if None.
             reward: "equity" or "coins".
             pots: sizes of the pot in opening pots, with weights; None for opening pots only.
-            sort_suits: relabel suits as `agents.suits` does.
+            sort_suits: relabel suits as `bestia_env.suits` does.
             seed: of deals, opponents and their moves; `seed()` replaces it.
 
         Raises:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.checkpoints import load_checkpoint, save_checkpoint, sidecar_path
-from agents.suits import Relabelling, relabelling, suit_order
 from bestia_env._jit import jit
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
 from bestia_env.rng import unit
+from bestia_env.suits import Relabelling, relabelling, suit_order
 
 ACTIVATIONS = ("tanh", "relu")
 TANH, RELU = range(2)
@@ -50,7 +50,7 @@ class Network:
         num_players: seats.
         weights: of each layer the matrix (outputs, inputs) and the bias (outputs,), float32.
         activation: between the layers, "tanh" or "relu".
-        sort_suits: does it see the suits in the order of `agents.suits`?
+        sort_suits: does it see the suits in the order of `bestia_env.suits`?
         greedy: play the likeliest action rather than draw one?
 
     Raises:

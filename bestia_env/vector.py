@@ -27,6 +27,7 @@ from bestia_env.rng import seed_sequence_keys, stream
 from bestia_env.rules.dispatch import deal, legal, open_pot
 from bestia_env.rules.table import NOBODY, equity, match, open_session, pass_the_deal
 from bestia_env.single import ILLEGAL_ACTION, OPPONENTS_STREAM, checked_seat
+from bestia_env.suits import SuitSorter
 from bestia_env.view import look
 
 
@@ -70,6 +71,7 @@ class TablesEnv:
         rules: Any = None,
         num_hands: int = 1,
         reward: str = "equity",
+        sort_suits: bool = False,
         **options: Any,
     ) -> None:
         """Set the tables; nothing is dealt before `reset`.
@@ -81,6 +83,7 @@ class TablesEnv:
             rules: `BeastRules` or `BestiaRules`; every option may also be a keyword.
             num_hands: hands in a session.
             reward: "equity" or "coins" (B-18).
+            sort_suits: show the suits, and number the actions, as `bestia_env.suits` sorts them.
             **options: options of the rules, each replacing that of `rules`.
 
         Raises:
@@ -97,6 +100,7 @@ class TablesEnv:
         self.states = engine.new_states(game, self.num_players, self.rules, self.num_envs)
         self._keys = np.zeros(self.num_envs, np.uint64)
         self._legal = np.zeros(self.num_envs, np.uint64)
+        self._suits = SuitSorter(game, self.num_players, self.num_envs, bool(sort_suits))
         self._masks = np.zeros((self.num_envs, self.num_actions), np.int8)
         self._begun = False
 
@@ -120,9 +124,7 @@ class TablesEnv:
         engine.observe_batch(
             self.states, self.layout.offsets, tables.observations, tables.masks, self._legal
         )
-        tables.seats[:] = self.states["turn"]
-        self._masks[:] = tables.masks
-        return tables
+        return self._shown(tables)
 
     def step(self, actions: np.ndarray) -> Tables:
         """Carry out an action at every table; hands that are settled are followed by the next.
@@ -142,14 +144,19 @@ class TablesEnv:
         actions = _checked_actions(actions, self.num_envs)
         _check_legal(self.game, actions, self._masks, np.zeros(self.num_envs, bool))
         tables = self._empty()
+        actions = self._suits.original(actions)
         engine.step_batch(
             *(self.states, actions, self._keys, self.num_hands, self.reward == "equity"),
             *(tables.rewards, tables.ended, self.layout.offsets),
             *(tables.observations, tables.masks, self._legal),
         )
+        return self._shown(tables)
+
+    def _shown(self, tables: Tables) -> Tables:
+        observations, masks = self._suits.show(tables.observations, tables.masks)
         tables.seats[:] = self.states["turn"]
-        self._masks[:] = tables.masks
-        return tables
+        self._masks[:] = masks
+        return tables._replace(observations=observations, masks=masks)
 
     def _empty(self) -> Tables:
         count = self.num_envs
@@ -292,6 +299,7 @@ class SeatVectorEnv(VectorEnv):
         opponents: Act | None = None,
         illegal_action: str = "penalise",
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        sort_suits: bool = False,
         **options: Any,
     ) -> None:
         """Seat the learner and the opponents at every table.
@@ -310,6 +318,8 @@ class SeatVectorEnv(VectorEnv):
             illegal_action: "penalise" annuls the hand and ends the episode, "raise" raises a
                 ValueError before anything changes.
             autoreset_mode: `gymnasium.vector.AutoresetMode`, or its value as a string.
+            sort_suits: show the suits, and number the actions, as `bestia_env.suits` sorts them;
+                opponents see them as they are.
             **options: options of the rules, each replacing that of `rules`.
 
         Raises:
@@ -329,6 +339,7 @@ class SeatVectorEnv(VectorEnv):
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self._opponents = _checked_opponents(opponents)
         self._layout = layout(game.name, self.num_players)
+        self._suits = SuitSorter(game.name, self.num_players, self.num_envs, bool(sort_suits))
         high = self._layout.high
         self.single_observation_space = spaces.Box(np.zeros_like(high), high, dtype=np.float32)
         self.single_action_space = spaces.Discrete(game.num_actions)
@@ -405,7 +416,8 @@ class SeatVectorEnv(VectorEnv):
             raise RuntimeError(f"the episode of sub-environment {over} is over: reset it first")
         actions = _checked_actions(actions, self.num_envs)
         self._check(actions, idle)
-        self._run(np.where(idle, _IDLE, actions))
+        meant = self._suits.original(np.where(idle, 0, actions))
+        self._run(np.where(idle, _IDLE, meant))
         rewards, terminated = np.where(idle, 0.0, seats.rewards), seats.over & ~idle
         seats.rewards[:] = 0
         final: dict[str, Any] = {}
@@ -454,6 +466,7 @@ class SeatVectorEnv(VectorEnv):
         public = np.zeros(2 * self.num_players + 2, np.int64)
         at = self._layout.offsets
         _look(self._seats.states, self.seat, at, chosen, observations, masks, numbers, public)
+        observations, masks = self._suits.show(observations, masks)
         infos = {**dict(zip(_NUMBERS, numbers, strict=True)), "action_mask": masks}
         flags = {f"_{name}": chosen.copy() for name in infos}
         return observations, {**infos, **flags}

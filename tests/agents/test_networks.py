@@ -7,11 +7,11 @@ import pytest
 
 from agents.checkpoints import load_checkpoint, save_checkpoint
 from agents.networks import Network, load_network, save_network
-from agents.suits import ORDERS, relabelling, suit_order
 from bestia_env import engine
 from bestia_env.bits import bit
 from bestia_env.games import game_named
 from bestia_env.observe import layout
+from bestia_env.suits import ORDERS, relabelling
 from bestia_env.view import look
 from bestia_env.words import decode
 
@@ -72,14 +72,9 @@ def test_renamed_suits_give_renamed_probabilities(game):
     network = random_network(game)
     _, observations, masks = positions(game)
     labels = relabelling(game, 4)
-    table, ranks = layout(game, 4), game_named(game).pack.size // 4
     before = network.probabilities(observations, masks)
-    tried = 0
     for k, order in enumerate(ORDERS):
         row = 8 * k
-        held = table.array(observations[row], "hand").reshape(4, ranks)
-        if len(np.unique(held, axis=0)) < 4:
-            continue  # two suits held alike: their order is their names'
         observation, mask = np.zeros_like(observations[:1]), np.zeros_like(masks[:1])
         observation[0, labels.observation[k]] = observations[row]
         mask[0, labels.action[k]] = masks[row]
@@ -91,22 +86,6 @@ def test_renamed_suits_give_renamed_probabilities(game):
         assert new["tricks"] == old["tricks"]
         after = network.probabilities(observation, mask)[0]
         np.testing.assert_allclose(after[labels.action[k]], before[row], atol=1e-6)
-        tried += 1
-    assert tried > 5
-
-
-def test_trumps_come_first_then_the_suit_led():
-    _, observations, _ = positions("bestia", count=400, moves=12)
-    labels, table = relabelling("bestia", 4), layout("bestia", 4)
-    seen = 0
-    for observation in observations:
-        order = ORDERS[suit_order(labels, observation)]
-        trump, led = (np.flatnonzero(table.array(observation, name)) for name in ("trump", "led"))
-        assert order[trump] == 0
-        if led.size and led != trump:
-            assert order[led] == 1
-            seen += 1
-    assert seen > 10
 
 
 @pytest.mark.parametrize("game", GAMES)
