@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-GROUPS = ("playouts", "batch", "clone", "aec", "arena", "start", "peers")
+GROUPS = ("playouts", "batch", "clone", "vector", "aec", "arena", "start", "peers")
 BATCH = 1024
 
 
@@ -38,7 +38,7 @@ class Args:
     seconds: float = 1.0
     """about how long one timing takes"""
     only: tuple[str, ...] = GROUPS
-    """groups to measure: playouts, batch, clone, aec, arena, start, peers"""
+    """groups to measure: playouts, batch, clone, vector, aec, arena, start, peers"""
     out: Path | None = None
     """where the figures go; for all groups experiments/results/benchmark.json, else nowhere"""
 
@@ -160,6 +160,91 @@ def _clones(game: str) -> Callable[[int], int]:
 
     states = engine.new_states(game, 4, count=BATCH)
     return lambda count: clones(states, count)
+
+
+def vector_figures() -> list[Figure]:
+    """Environments of many hands, driven from Python by random legal actions."""
+    return [
+        Figure(f"{name}, {game.capitalize()}, 4 players", "steps/s", make(game))
+        for name, make in {
+            f"TablesEnv, {BATCH} tables": _tables_steps,
+            f"gymnasium.make_vec, {BATCH}": _gymnasium_vector_steps,
+            f"LearnerVecEnv of sb3, {BATCH}": _learner_steps,
+            "DummyVecEnv of sb3, 16": _dummy_steps,
+        }.items()
+        for game in ("bestia", "beast")
+    ]
+
+
+def _chosen(rng: np.random.Generator, masks: np.ndarray) -> np.ndarray:
+    """A random legal action of every row; 0 where there is none."""
+    return (rng.random(masks.shape, np.float32) * masks).argmax(axis=1)
+
+
+def _tables_steps(game: str) -> Callable[[int], int]:
+    from bestia_env.vector import TablesEnv
+
+    env, rng = TablesEnv(game, BATCH), np.random.default_rng(0)
+    masks = env.reset(seed=0).masks
+
+    def work(steps: int) -> int:
+        nonlocal masks
+        rounds = -(-steps // BATCH)
+        for _ in range(rounds):
+            masks = env.step(_chosen(rng, masks)).masks
+        return rounds * BATCH
+
+    return work
+
+
+def _gymnasium_vector_steps(game: str) -> Callable[[int], int]:
+    import gymnasium
+
+    import bestia_env  # noqa: F401  # registers the ids
+
+    env = gymnasium.make_vec(f"bestia_env/{game.capitalize()}-v0", num_envs=BATCH)
+    rng = np.random.default_rng(0)
+    infos = env.reset(seed=0)[1]
+
+    def work(steps: int) -> int:
+        nonlocal infos
+        rounds = -(-steps // BATCH)
+        for _ in range(rounds):
+            infos = env.step(_chosen(rng, infos["action_mask"]))[-1]
+        return rounds * BATCH
+
+    return work
+
+
+def _learner_steps(game: str) -> Callable[[int], int]:
+    from agents.learner_vec_env import LearnerVecEnv
+
+    return _sb3_steps(LearnerVecEnv(game, num_envs=BATCH, opponents=["random"], seed=0))
+
+
+def _dummy_steps(game: str) -> Callable[[int], int]:
+    import gymnasium
+    from stable_baselines3.common.vec_env import DummyVecEnv
+
+    import bestia_env  # noqa: F401  # registers the ids
+
+    def make() -> gymnasium.Env:
+        return gymnasium.make(f"bestia_env/{game.capitalize()}-v0", disable_env_checker=True)
+
+    return _sb3_steps(DummyVecEnv([make] * 16))
+
+
+def _sb3_steps(env) -> Callable[[int], int]:
+    rng = np.random.default_rng(0)
+    env.reset()
+
+    def work(steps: int) -> int:
+        rounds = -(-steps // env.num_envs)
+        for _ in range(rounds):
+            env.step(_chosen(rng, np.stack(env.env_method("action_masks"))))
+        return rounds * env.num_envs
+
+    return work
 
 
 def aec_figures() -> list[Figure]:
@@ -376,6 +461,7 @@ def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
         "playouts": playout_figures,
         "batch": batch_figures,
         "clone": clone_figures,
+        "vector": vector_figures,
         "aec": aec_figures,
         "arena": arena_figures,
     }
@@ -421,6 +507,9 @@ _COMPARED = {
     ),
     f"batch of {BATCH}, Bestia, 4 players, observations and masks": (
         f"pgx leduc_holdem, batch of {BATCH}, CPU",
+    ),
+    f"LearnerVecEnv of sb3, {BATCH}, Bestia, 4 players": (
+        "DummyVecEnv of sb3, 16, Bestia, 4 players",
     ),
     "AEC env, Bestia, 4 players": ("PettingZoo tictactoe_v3, env()",),
 }
