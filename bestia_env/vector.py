@@ -7,6 +7,7 @@ table; `seat_advantages` gives each decision the later rewards of its own seat a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numba
@@ -82,7 +83,8 @@ class TablesEnv:
             num_players: seats.
             rules: `BeastRules` or `BestiaRules`; every option may also be a keyword.
             num_hands: hands in a session.
-            reward: "equity" or "coins" (B-18).
+            reward: in coins, a seat's net coins of a hand ("coins"), or those and an equal share of
+                the pot's growth, so that all sum to zero ("equity", B-18).
             sort_suits: show the suits, and number the actions, as `bestia_env.suits` sorts them.
             **options: options of the rules, each replacing that of `rules`.
 
@@ -103,6 +105,11 @@ class TablesEnv:
         self._suits = SuitSorter(game, self.num_players, self.num_envs, bool(sort_suits))
         self._masks = np.zeros((self.num_envs, self.num_actions), np.int8)
         self._begun = False
+
+    @property
+    def observation_pieces(self) -> dict[str, slice]:
+        """The place of every piece of the observation by its name."""
+        return dict(self.layout.slices)
 
     def reset(self, seed: int | None = None) -> Tables:
         """Deal the first hand of a new session at every table.
@@ -238,7 +245,7 @@ def _seat_advantages(values, seats, rewards, ended, gamma, lam, later, advantage
             later[2, seat] = advantages[t, b]
 
 
-class Seats(NamedTuple):
+class _Seats(NamedTuple):
     """One learner's seat at each of B tables, as the kernels take it.
 
     Attributes:
@@ -346,7 +353,7 @@ class SeatVectorEnv(VectorEnv):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         states = engine.new_states(game.name, self.num_players, self.rules, self.num_envs)
-        self._seats = Seats(
+        self._seats = _Seats(
             states,
             np.zeros(1, states.dtype),
             np.zeros((self.num_envs, _KEYS), np.uint64),
@@ -360,7 +367,7 @@ class SeatVectorEnv(VectorEnv):
 
     @property
     def observation_pieces(self) -> dict[str, slice]:
-        """The place of every piece of an observation by its name."""
+        """The place of every piece of the observation by its name."""
         return dict(self._layout.slices)
 
     def reset(
@@ -373,7 +380,8 @@ class SeatVectorEnv(VectorEnv):
 
         Args:
             seed: of sub-environment 0, the i-th taking `seed + i`; or one for each; or None.
-            options: `reset_mask`, (B,) bool: the sub-environments to reset, the others stay.
+            options: `reset_mask`, (B,) bool: the sub-environments to reset, the others stay. Other
+                keys are ignored: deals come from the seed alone.
 
         Returns:
             Observations (B, D) float32, and infos.
@@ -535,8 +543,11 @@ def _checked_mode(mode: Any) -> AutoresetMode:
 
 
 def _checked_opponents(opponents: Any) -> Any:
+    if opponents is None:
+        return None
     compiled = numba.config.DISABLE_JIT or numba.extending.is_jitted(opponents)
-    if opponents is not None and not (compiled and callable(opponents)):
+    function = getattr(opponents, "py_func", opponents)
+    if not compiled or not callable(function) or len(signature(function).parameters) != 3:
         raise ValueError(
             "opponents must be None or a function act(view, legal, rng) compiled by numba, "
             f"not {opponents!r}"

@@ -441,6 +441,9 @@ def main(args: Args) -> None:
     if unknown:
         print(f"error: --only takes {', '.join(GROUPS)}, not {unknown[0]!r}", file=sys.stderr)
         sys.exit(2)
+    if args.runs < 1 or not args.seconds > 0:
+        print("error: --runs must be at least 1, and --seconds above 0", file=sys.stderr)
+        sys.exit(2)
     figures, notes = _figures(args.only)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -18,7 +18,7 @@ FLOORS = (
     ("rules.beast", "rules.bestia"),
     ("rules.dispatch", "view", "games"),
     ("observe", "deals", "words"),
-    ("engine", "render"),
+    ("engine", "render", "suits"),
     ("aec", "single", "vector"),
     ("__init__", "beast_v0", "bestia_v0", "registration", "testing"),
 )

@@ -171,6 +171,7 @@ def test_arrays_are_fresh(game) -> None:
         ({"illegal_action": "no"}, "illegal_action must be one of"),
         ({"autoreset_mode": "never"}, "autoreset_mode must be one of 'NextStep'"),
         ({"opponents": HighestCard()}, "opponents must be None or a function act"),
+        ({"opponents": jit(lambda view, legal: 0)}, "opponents must be None or a function act"),
         ({"stake": 4}, "stake must be an integer from 3"),
     ],
 )

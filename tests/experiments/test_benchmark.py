@@ -23,8 +23,16 @@ def test_a_part_alone_replaces_no_results(tmp_path: Path, monkeypatch) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_group_that_there_is_not(capsys) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"only": ("speed",)}, "--only takes playouts, batch"),
+        ({"runs": 0}, "--runs must be at least 1"),
+        ({"seconds": 0.0}, "--seconds above 0"),
+    ],
+)
+def test_arguments_that_are_refused(arguments, message, capsys) -> None:
     with pytest.raises(SystemExit) as stopped:
-        benchmark.main(benchmark.Args(only=("speed",)))
+        benchmark.main(benchmark.Args(**arguments))
     assert stopped.value.code == 2
-    assert "playouts, batch" in capsys.readouterr().err
+    assert message in capsys.readouterr().err
