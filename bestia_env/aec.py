@@ -446,7 +446,7 @@ class CheckedEnv(OrderEnforcingWrapper):
 
 def checked_num_hands(num_hands: Any) -> int:
     """The length of a session in hands, or a ValueError if it is none."""
-    if not is_integer(num_hands) or num_hands < 1:
+    if not is_integer(num_hands) or not 1 <= num_hands < 2**63:
         raise ValueError(f"num_hands must be an integer of at least 1, not {num_hands!r}")
     return int(num_hands)
 

@@ -6,7 +6,7 @@ table; `seat_advantages` gives each decision the later rewards of its own seat a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -320,8 +320,9 @@ class SeatVectorEnv(VectorEnv):
             seat: the learner's; the first dealer is drawn, so that every position comes up.
             opponents: a function `act(view, legal, rng)` compiled by numba, which plays all other
                 seats; its arguments are those of `bestia_env.single.Policy.act` but for the view,
-                which is a record, whose `viewer` is the seat. Uniformly random if None. One given
-                is compiled into the kernels once in a process, which takes some seconds.
+                which is a record, whose `viewer` is the seat. It must not make arrays. Uniformly
+                random if None. One given is compiled into the kernels once in a process, which
+                takes some seconds.
             illegal_action: "penalise" annuls the hand and ends the episode, "raise" raises a
                 ValueError before anything changes.
             autoreset_mode: `gymnasium.vector.AutoresetMode`, or its value as a string.
@@ -393,6 +394,7 @@ class SeatVectorEnv(VectorEnv):
         chosen = self._reset_mask(options)
         if not self._generators:
             self._generators = [seeding.np_random(None)[0] for _ in range(self.num_envs)]
+            self._seats.used[:] = _KEYS
         for i in np.flatnonzero(chosen):
             if seeds[i] is not None:
                 self._generators[i] = seeding.np_random(seeds[i])[0]
@@ -414,10 +416,10 @@ class SeatVectorEnv(VectorEnv):
 
         Raises:
             ValueError: the shape or an action is wrong; nothing has changed then.
-            RuntimeError: an episode is over, in mode DISABLED; or an opponent failed.
+            RuntimeError: an episode is over, in mode DISABLED; or an opponent chose an illegal
+                action. After that, or whatever an opponent raised, call `reset`.
         """
-        if not self._generators:
-            raise RuntimeError("no episode is in progress: call reset() first")
+        self._check_begun()
         seats, idle = self._seats, self._seats.over.copy()
         if self.autoreset_mode != AutoresetMode.NEXT_STEP and idle.any():
             over = int(np.argmax(idle))
@@ -439,10 +441,19 @@ class SeatVectorEnv(VectorEnv):
         return observations, rewards, terminated, truncated, {**final, **infos}
 
     def action_masks(self) -> np.ndarray:
-        """The legal actions of every learner, (B, A) bool; none where the episode is over."""
+        """The legal actions of every learner, (B, A) bool; none where the episode is over.
+
+        Raises:
+            RuntimeError: no episode is in progress.
+        """
+        self._check_begun()
         return self._look(np.ones(self.num_envs, bool))[1]["action_mask"].astype(bool)
 
     # How it is done.
+
+    def _check_begun(self) -> None:
+        if not self._generators:
+            raise RuntimeError("no episode is in progress: call reset() first")
 
     def _begin(self, chosen: np.ndarray) -> None:
         """New sessions at the tables chosen, up to the learners' first decisions."""
@@ -457,14 +468,15 @@ class SeatVectorEnv(VectorEnv):
 
     def _run(self, actions: np.ndarray) -> None:
         rest = (self._seats, actions, self.seat, self.num_hands, self.reward == "equity")
-        act = self._opponents
+        # If the opponents fail, or are interrupted, nothing goes on from here.
+        act, generators, self._generators = self._opponents, self._generators, []
         failed = _run_uniform(*rest) if act is None else _run(act, *rest)
         if failed != _NO_TABLE:
-            self._generators = []  # nothing goes on from here
             raise RuntimeError(
                 f"the opponents chose an action that is not legal in sub-environment {failed}, "
                 f"at seat {self._seats.states['turn'][failed]}: call reset() first"
             )
+        self._generators = generators
 
     def _look(self, chosen: np.ndarray) -> tuple[np.ndarray, dict[str, Any]]:
         """Observations and infos at the tables chosen, zeros at the others."""
@@ -502,6 +514,8 @@ class SeatVectorEnv(VectorEnv):
             _check_legal(self.game, actions, masks, idle)
 
     def _reset_mask(self, options: dict[str, Any] | None) -> np.ndarray:
+        if not isinstance(options, Mapping | None):
+            raise ValueError(f"options must be None or a dict, not {options!r}")
         mask = (options or {}).get("reset_mask")
         if mask is None:
             return np.ones(self.num_envs, bool)
@@ -560,7 +574,8 @@ def _checked_seeds(seed: Any, count: int) -> list[int | None]:
     if seed is None or is_integer(seed):
         first = checked_seed(seed)
         return [None if first is None else first + i for i in range(count)]
-    if not isinstance(seed, Sequence | np.ndarray) or len(seed) != count:
+    several = isinstance(seed, Sequence | np.ndarray) and not isinstance(seed, str | bytes)
+    if not several or np.shape(seed) != (count,):
         raise ValueError(f"seed must be None, an integer, or {count} of them, not {seed!r}")
     return [checked_seed(one) for one in seed]
 

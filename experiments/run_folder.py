@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from experiments.train_maskable_ppo import Arguments
 
 FREE = ("run_dir", "checkpoint_every")  # may differ when a run goes on
-_DAMAGE = (RuntimeError, ValueError, LookupError, TypeError, AttributeError, EOFError,
+_DAMAGE = (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeError, EOFError,
            pickle.UnpicklingError)  # fmt: skip
 
 

@@ -29,7 +29,9 @@ MODES = pytest.mark.parametrize("mode", list(AutoresetMode))
 
 @jit
 def highest_card(view, legal, rng):
-    """Breaks the rules at tables of three; one function, since each takes long to compile."""
+    """Fails at tables of three and five; one function, since each takes long to compile."""
+    if view.num_players == 5:
+        raise ArithmeticError("spoilt")
     return highest(legal) if view.num_players != 3 else lowest(~legal)
 
 
@@ -167,6 +169,7 @@ def test_arrays_are_fresh(game) -> None:
         ({"num_players": 99}, "num_players of bestia must be an integer from 3 to 10, not 99"),
         ({"seat": 4}, "seat must be from 0 to 3, not 4"),
         ({"num_hands": 0}, "num_hands must be an integer of at least 1, not 0"),
+        ({"num_hands": 2**63}, "num_hands must be an integer of at least 1, not 9"),
         ({"reward": "win"}, "reward must be one of 'equity', 'coins', not 'win'"),
         ({"illegal_action": "no"}, "illegal_action must be one of"),
         ({"autoreset_mode": "never"}, "autoreset_mode must be one of 'NextStep'"),
@@ -201,13 +204,40 @@ def test_actions_that_are_refused(actions, message) -> None:
     assert ours._seats.states.tobytes() == before
 
 
-def test_opponents_that_break_the_rules() -> None:
-    ours = BestiaVectorEnv(2, num_players=3, opponents=highest_card)
-    with pytest.raises(RuntimeError, match="not legal in sub-environment"):
+@pytest.mark.parametrize(
+    ("num_players", "error", "message"),
+    [(3, RuntimeError, "not legal in sub-environment"), (5, ArithmeticError, "spoilt")],
+)
+def test_opponents_that_fail(num_players, error, message) -> None:
+    ours = BestiaVectorEnv(2, num_players=num_players, opponents=highest_card)
+    with pytest.raises(error, match=message):
         for seed in range(9):
             ours.reset(seed=seed)
     with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
         ours.step(np.full(2, 40))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ({"seed": np.array(5)}, "seed must be None, an integer, or 3 of them"),
+        ({"seed": b"abc"}, "seed must be None, an integer, or 3 of them"),
+        ({"seed": [1, 2]}, "seed must be None, an integer, or 3 of them"),
+        ({"seed": -1}, "seed must be None or an integer of at least 0"),
+        ({"options": 5}, "options must be None or a dict, not 5"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, "one of them True"),
+        ({"options": {"reset_mask": np.ones(2, bool)}}, r"booleans of shape \(3,\)"),
+    ],
+)
+def test_resets_that_are_refused(call, message) -> None:
+    ours = BestiaVectorEnv(3)
+    with pytest.raises(RuntimeError, match=r"call reset\(\) first"):
+        ours.action_masks()
+    ours.reset(seed=0)
+    before = ours._seats.states.tobytes()
+    with pytest.raises(ValueError, match=message):
+        ours.reset(**call)
+    assert ours._seats.states.tobytes() == before
 
 
 def test_stepping_a_finished_episode_without_autoreset() -> None:

@@ -164,6 +164,7 @@ def run(finished, tmp_path) -> Arguments:
     ("name", "damage", "message"),
     [
         ("checkpoint.pt", lambda old: old[:-900], "checkpoint.pt is damaged: delete it"),
+        ("checkpoint.pt", lambda old: old[: len(old) // 10], "checkpoint.pt is damaged: delete it"),
         ("checkpoint.pt", lambda _: b"", "checkpoint.pt is damaged: delete it"),
         ("checkpoint.pt", lambda _: b"rubbish", "checkpoint.pt is damaged: delete it"),
         ("arguments.json", lambda _: b"[]", "arguments.json does not hold .* delete"),
