@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import itertools
 import secrets
 import shlex
@@ -108,7 +109,8 @@ def _run(
     from agents.reports import print_tables, save
 
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     console = Console(highlight=False)
     console.print(f"seed {table.seed}")
     began = time.perf_counter()

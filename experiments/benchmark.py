@@ -200,9 +200,7 @@ def _tables_steps(game: str) -> Callable[[int], int]:
 def _gymnasium_vector_steps(game: str) -> Callable[[int], int]:
     import gymnasium
 
-    import bestia_env  # noqa: F401  # registers the ids
-
-    env = gymnasium.make_vec(f"bestia_env/{game.capitalize()}-v0", num_envs=BATCH)
+    env = gymnasium.make_vec(f"bestia_env:bestia_env/{game.capitalize()}-v0", num_envs=BATCH)
     rng = np.random.default_rng(0)
     infos = env.reset(seed=0)[1]
 
@@ -226,10 +224,10 @@ def _dummy_steps(game: str) -> Callable[[int], int]:
     import gymnasium
     from stable_baselines3.common.vec_env import DummyVecEnv
 
-    import bestia_env  # noqa: F401  # registers the ids
-
     def make() -> gymnasium.Env:
-        return gymnasium.make(f"bestia_env/{game.capitalize()}-v0", disable_env_checker=True)
+        return gymnasium.make(
+            f"bestia_env:bestia_env/{game.capitalize()}-v0", disable_env_checker=True
+        )
 
     return _sb3_steps(DummyVecEnv([make] * 16))
 

@@ -7,6 +7,7 @@ never seen. Tables, plots and policies go to `runs/demo/`. Interrupted, it goes 
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
@@ -42,7 +43,8 @@ class Arguments:
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         check(arguments)
     except (ValueError, OSError) as error:

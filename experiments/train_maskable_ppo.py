@@ -11,6 +11,7 @@ last checkpoint and ends as if nothing had happened. The same seed gives the sam
 from __future__ import annotations
 
 import dataclasses
+import io
 import shlex
 import sys
 import time
@@ -107,7 +108,8 @@ def main() -> None:
     import tyro
 
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     arguments = tyro.cli(Arguments, prog=f"python -m {MODULE}", description=__doc__)
     try:
         policy = train(arguments)
