@@ -13,9 +13,9 @@ import numpy as np
 from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents.arena import Table
 from agents.baselines.dispatch import act as baseline_act
-from agents.policies import NETWORK, default_specs, parse_policy
+from agents.mixtures import baseline_mixture, drawn, pot_mixture, weights
+from agents.policies import default_specs
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
 from bestia_env.engine import new_states, observe, start_session
@@ -29,32 +29,6 @@ from bestia_env.view import look
 
 REWARDS = ("equity", "coins")
 _DEAL = -1  # in place of an action: deal a new hand
-
-
-class Mixture(NamedTuple):
-    """Things to draw from.
-
-    Attributes:
-        kinds: (M,) int64, of baselines.
-        parameters: (M,) float64, their numbers.
-        chances: (M,) float64, cumulated, the last 1.
-    """
-
-    kinds: np.ndarray
-    parameters: np.ndarray
-    chances: np.ndarray
-
-
-class Pots(NamedTuple):
-    """Pots carried into a hand.
-
-    Attributes:
-        coins: (M,) int64.
-        chances: (M,) float64, cumulated, the last 1.
-    """
-
-    coins: np.ndarray
-    chances: np.ndarray
 
 
 class Tables(NamedTuple):
@@ -153,9 +127,9 @@ class LearnerVecEnv(VecEnv):
         if not 0 <= same_opponents <= 1:
             raise ValueError(f"same_opponents must be from 0 to 1, not {same_opponents!r}")
         self.reward, self.same_opponents = reward, same_opponents
-        self.opponents = _weights(opponents or default_specs(game))
-        self._mixture = _mixture(self.opponents, game, num_players)
-        self._pots = _pots(_weights(pots or {1: 1.0}), self.rules, game, num_players)
+        self.opponents = weights(opponents or default_specs(game))
+        self._mixture = baseline_mixture(self.opponents, game, num_players)
+        self._pots = pot_mixture(weights(pots or {1: 1.0}), self.rules, game, num_players)
         self._labels = relabelling(game, num_players, sort_suits)
         self.tables = Tables(
             states,
@@ -304,47 +278,6 @@ def _checked_count(num_envs: int) -> int:
     return int(num_envs)
 
 
-def _weights(choices: Mapping | Sequence) -> dict:
-    """Choices with their weights, all alike where none are given."""
-    weights = dict(choices) if isinstance(choices, Mapping) else dict.fromkeys(choices, 1.0)
-    if len(weights) < len(choices):
-        raise ValueError(f"choices must be different, not {list(choices)}")
-    for choice, weight in weights.items():
-        if not weight >= 0 or weight == np.inf:
-            raise ValueError(f"the weight of {choice!r} must be a number from 0, not {weight!r}")
-    if not any(weights.values()):
-        raise ValueError(f"one of the weights must be above 0: {weights}")
-    return weights
-
-
-def _chances(weights: dict) -> np.ndarray:
-    chances = np.cumsum(np.array(list(weights.values()), float))
-    return chances / chances[-1]
-
-
-def _mixture(opponents: dict[str, float], game: str, num_players: int) -> Mixture:
-    policies = [parse_policy(spec, game, num_players) for spec in opponents]
-    for policy in policies:
-        if policy.kind == NETWORK:
-            raise ValueError(f"opponent {policy.spec!r}: only baselines can be opponents")
-    return Mixture(
-        np.array([policy.kind for policy in policies]),
-        np.array([policy.parameter for policy in policies]),
-        _chances(opponents),
-    )
-
-
-def _pots(pots: dict[int, float], rules: Any, game: str, num_players: int) -> Pots:
-    """The coins to carry in so that P, stakes included, is such a multiple of the opening pot."""
-    for multiple in pots:
-        if not isinstance(multiple, int | np.integer) or not 1 <= multiple <= 10**6:
-            raise ValueError(
-                f"pots must be whole multiples of the opening pot, 1 to 1000000, not {multiple!r}"
-            )
-    tables = [Table(game, num_players, rules, int(multiple)) for multiple in pots]
-    return Pots(np.array([table.carried for table in tables], np.int64), _chances(pots))
-
-
 # The kernels.
 
 
@@ -395,7 +328,7 @@ def _has_choice(s, seat):
 def _deal(tables, i, mixture, same, pots):
     """A new hand: pot, deal, the learner's seat, and who sits at the others."""
     rng = tables.deals[i : i + 1]
-    pot = pots.coins[_drawn(rng, pots.chances)]
+    pot = pots.coins[drawn(rng, pots.chances)]
     start_session(tables.states, i, draw(rng), NOBODY, pot)
     s = tables.states[i]
     tables.pots[i] = s.pot
@@ -405,12 +338,7 @@ def _deal(tables, i, mixture, same, pots):
         if alike and seat > 0:
             tables.opponents[i, seat] = tables.opponents[i, 0]
         else:
-            tables.opponents[i, seat] = _drawn(rng, mixture.chances)
-
-
-@jit
-def _drawn(rng, chances):
-    return np.searchsorted(chances, unit(rng), side="right")
+            tables.opponents[i, seat] = drawn(rng, mixture.chances)
 
 
 @jit

@@ -327,9 +327,9 @@ def _act_on_view(net, views, legal, rng, greedy, observation, mask, scratch):
 def _probabilities(net, observations, masks, scratch, chances):
     for k in range(len(chances)):
         order = suit_order(net.labels, observations[k])
-        _run(net, order, observations[k], scratch)
-        logits = scratch[_last(net)]
-        total = _weigh(net, order, logits, masks[k])
+        run_layers(net, order, observations[k], scratch)
+        logits = scratch[last_row(net)]
+        total = weigh(net, order, logits, masks[k])
         for action in range(masks.shape[1]):
             place = net.labels.action[order, action]
             chances[k, action] = logits[place] / total if masks[k, action] else 0.0
@@ -341,11 +341,18 @@ def _choose(net, observation, mask, rng, greedy, scratch):
     if chosen >= 0:
         return chosen
     order = suit_order(net.labels, observation)
-    _run(net, order, observation, scratch)
-    weights = scratch[_last(net)]
-    total = _weigh(net, order, weights, mask)
+    run_layers(net, order, observation, scratch)
+    weights = scratch[last_row(net)]
+    total = weigh(net, order, weights, mask)
     if greedy:
         return _likeliest(net, order, weights, mask)
+    return sample(net, order, weights, mask, total, rng)
+
+
+@jit
+def sample(net, order, weights, mask, total, rng):
+    """Draw a legal action by its weight, the weights' sum given."""
+    chosen = -1
     left = unit(rng) * total
     for action in range(mask.size):
         if mask[action]:
@@ -380,7 +387,7 @@ def _likeliest(net, order, weights, mask):
 
 
 @jit
-def _weigh(net, order, logits, mask):
+def weigh(net, order, logits, mask):
     """Turn the logits of legal actions into weights, the greatest 1; returns their sum."""
     top = -math.inf
     for action in range(mask.size):
@@ -396,13 +403,13 @@ def _weigh(net, order, logits, mask):
 
 
 @jit
-def _last(net):
+def last_row(net):
     """The row of scratch that the last layer writes."""
     return net.sizes.size % 2
 
 
 @jit
-def _run(net, order, observation, scratch):
+def run_layers(net, order, observation, scratch):
     """Compute the logits of all actions, as they are numbered with the suits in this order."""
     sizes, parameters = net.sizes, net.parameters
     now = scratch[0]

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable)
 
 # Without NRT numba counts no references to arrays, which took half the time of a batch step; the
 # price is that compiled code cannot make arrays, only write into those it is given.
-_OPTIONS = {"error_model": "numpy", "forceinline": True, "_nrt": False}
+_OPTIONS = {"error_model": "numpy", "forceinline": True, "nogil": True, "_nrt": False}
 _packages: set[str] = set()  # those with compiled functions so far
 
 

@@ -16,10 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 from agents.checkpoints import load_checkpoint, write_whole
 
 if TYPE_CHECKING:
-    from sb3_contrib import MaskablePPO
-
-    from agents.learner_vec_env import LearnerVecEnv
-    from experiments.train_maskable_ppo import Arguments
+    from experiments.training import Learner, TrainingArguments
 
 FREE = ("run_dir", "checkpoint_every")  # may differ when a run goes on
 _DAMAGE = (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeError, EOFError,
@@ -29,7 +26,7 @@ _DAMAGE = (OSError, RuntimeError, ValueError, LookupError, TypeError, AttributeE
 class Run:
     """A run folder."""
 
-    def __init__(self, arguments: Arguments) -> None:
+    def __init__(self, arguments: TrainingArguments) -> None:
         self.arguments = arguments
         self.folder = arguments.run_dir
         self.policy = self.folder / "policy.safetensors"
@@ -108,62 +105,42 @@ class Run:
         """The arguments, and the observation layout that they were used with."""
         from bestia_env.observe import layout
 
-        facts = {**dataclasses.asdict(self.arguments), "run_dir": str(self.folder)}
+        facts = {
+            "module": self.arguments.MODULE,
+            **dataclasses.asdict(self.arguments),
+            "run_dir": str(self.folder),
+        }
         return {**facts, "layout": layout(self.arguments.game, self.arguments.num_players).hash}
 
-    def save(self, model: MaskablePPO, env: LearnerVecEnv, seconds: float) -> None:
+    def save(self, learner: Learner, seconds: float) -> None:
         """Write all that is needed to go on exactly as if nothing had happened."""
-        import numpy as np
         import torch
 
-        _, keys, place, *_ = np.random.get_state()
-        everything = {
-            "steps": model.num_timesteps,
-            "seconds": seconds,
-            "policy": model.policy.state_dict(),
-            "optimizer": model.policy.optimizer.state_dict(),
-            "tables": {name: torch.from_numpy(a) for name, a in env.snapshot().items()},
-            "observations": torch.from_numpy(model._last_obs),
-            "starts": torch.from_numpy(model._last_episode_starts),
-            "torch_rng": torch.get_rng_state(),
-            "numpy_rng": (torch.from_numpy(keys), place),
-        }
         content = io.BytesIO()
+        everything = {"steps": learner.steps, "seconds": seconds, "learner": learner.state()}
         torch.save(everything, content)
         write_whole(self.checkpoint, content.getvalue())
 
-    def resume(self, model: MaskablePPO, env: LearnerVecEnv) -> float:
+    def resume(self, learner: Learner) -> float:
         """Go on from the checkpoint if there is one; returns the seconds spent before.
 
         Raises:
             ValueError: the checkpoint is damaged.
         """
+        import torch
+
         if not self.checkpoint.exists():
             return 0.0
         try:
-            seconds = self._restore(model, env)
+            saved = torch.load(self.checkpoint, weights_only=True)
+            learner.restore(saved["learner"])
+            learner.steps, seconds = saved["steps"], saved["seconds"]
         except _DAMAGE:
             raise ValueError(
                 f"{self.checkpoint} is damaged: delete it, and the same command begins anew"
             ) from None
-        print(f"going on from step {model.num_timesteps:,}")
+        print(f"going on from step {learner.steps:,}")
         return seconds
-
-    def _restore(self, model: MaskablePPO, env: LearnerVecEnv) -> float:
-        import numpy as np
-        import torch
-
-        saved = torch.load(self.checkpoint, weights_only=True)
-        model.num_timesteps = saved["steps"]
-        model.policy.load_state_dict(saved["policy"])
-        model.policy.optimizer.load_state_dict(saved["optimizer"])
-        env.restore({name: tensor.numpy() for name, tensor in saved["tables"].items()})
-        model._last_obs = saved["observations"].numpy()
-        model._last_episode_starts = saved["starts"].numpy()
-        torch.set_rng_state(saved["torch_rng"])
-        keys, place = saved["numpy_rng"]
-        np.random.set_state(("MT19937", keys.numpy(), place, 0, 0.0))
-        return saved["seconds"]
 
     def logs(self, steps: int) -> Logs:
         """Logs that begin after so many steps; what they held beyond is dropped."""
@@ -225,4 +202,5 @@ class Logs:
         self.file.flush()
         for name, value in finite.items():
             if name != "steps":
-                self.writer.add_scalar(f"train/{name}", value, int(record["steps"]))
+                group = name if "/" in name else f"train/{name}"
+                self.writer.add_scalar(group, value, int(record["steps"]))

@@ -1,0 +1,100 @@
+"""What a learner's hands are drawn from: baselines to meet and pots to play for, by weight."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.arena import Table
+from agents.policies import NETWORK, parse_policy
+from bestia_env._jit import jit
+from bestia_env.rng import unit
+
+
+class Mixture(NamedTuple):
+    """Baselines, and how likely each is to be met.
+
+    Attributes:
+        kinds: (K,) int64.
+        parameters: (K,) float64.
+        chances: (K,) float64, cumulated, the last 1.
+    """
+
+    kinds: np.ndarray
+    parameters: np.ndarray
+    chances: np.ndarray
+
+
+class Pots(NamedTuple):
+    """Pots, and how likely each is to be played for.
+
+    Attributes:
+        coins: (K,) int64, carried in.
+        chances: (K,) float64, cumulated, the last 1.
+    """
+
+    coins: np.ndarray
+    chances: np.ndarray
+
+
+def weights(choices: Mapping | Sequence) -> dict:
+    """Choices with their weights, all alike where none are given.
+
+    Raises:
+        ValueError: a choice is named twice, or a weight is not a number from 0, or all are 0.
+    """
+    found = dict(choices) if isinstance(choices, Mapping) else dict.fromkeys(choices, 1.0)
+    if len(found) < len(choices):
+        raise ValueError(f"choices must be different, not {list(choices)}")
+    for choice, weight in found.items():
+        if not weight >= 0 or weight == np.inf:
+            raise ValueError(f"the weight of {choice!r} must be a number from 0, not {weight!r}")
+    if not any(found.values()):
+        raise ValueError(f"one of the weights must be above 0: {found}")
+    return found
+
+
+def chances(weights: Mapping) -> np.ndarray:
+    """(K,) float64, the chances of choices with such weights, cumulated."""
+    sums = np.cumsum(np.array(list(weights.values()), float))
+    return sums / sums[-1]
+
+
+def baseline_mixture(opponents: Mapping[str, float], game: str, num_players: int) -> Mixture:
+    """Baselines by spec, with their weights.
+
+    Raises:
+        ValueError: a spec names no baseline.
+    """
+    policies = [parse_policy(spec, game, num_players) for spec in opponents]
+    for policy in policies:
+        if policy.kind == NETWORK:
+            raise ValueError(f"opponent {policy.spec!r}: only baselines can be opponents")
+    return Mixture(
+        np.array([policy.kind for policy in policies], np.int64),
+        np.array([policy.parameter for policy in policies], np.float64),
+        chances(opponents),
+    )
+
+
+def pot_mixture(multiples: Mapping[int, float], rules: Any, game: str, num_players: int) -> Pots:
+    """The coins to carry in so that P, stakes included, is such a multiple of the opening pot.
+
+    Raises:
+        ValueError: a multiple is out of range.
+    """
+    for multiple in multiples:
+        if not isinstance(multiple, int | np.integer) or not 1 <= multiple <= 10**6:
+            raise ValueError(
+                f"pots must be whole multiples of the opening pot, 1 to 1000000, not {multiple!r}"
+            )
+    tables = [Table(game, num_players, rules, int(multiple)) for multiple in multiples]
+    return Pots(np.array([table.carried for table in tables], np.int64), chances(multiples))
+
+
+@jit
+def drawn(rng, chances):
+    """The place of a choice, drawn by its chances."""
+    return np.searchsorted(chances, unit(rng), side="right")

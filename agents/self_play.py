@@ -1,0 +1,397 @@
+"""Whole hands played by a learner at many seats, and what it decided in them.
+
+One kernel deals, plays and settles: the learner's network, baselines and the learner's past selves
+sit at the same tables. No hand is cut short, so the return of every decision is known, and the
+decision that follows it is the next of the same seat in the same hand, whoever acts in between.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from agents.baselines.dispatch import act as baseline_act
+from agents.mixtures import Mixture, Pots, baseline_mixture, drawn, pot_mixture, weights
+from agents.networks import Network, Packed, last_row, run_layers, sample, weigh
+from agents.policies import default_specs
+from bestia_env._jit import jit
+from bestia_env.bits import ZERO, lowest, without_lowest
+from bestia_env.engine import new_states, observe, start_session
+from bestia_env.games import game_named
+from bestia_env.observe import layout
+from bestia_env.rng import below, seed_sequence_keys, stream, unit
+from bestia_env.rules.dispatch import apply, legal
+from bestia_env.rules.table import NOBODY, equity
+from bestia_env.suits import relabel, relabelling, suit_order
+from bestia_env.view import look
+
+LAST = -1  # follows the last decision of a seat in a hand
+LEARNER = 0  # its place among the players at a table; baselines and past selves follow it
+_LONGEST = 16  # no seat decides more often in a hand
+_IDENTITY = 0  # the order that leaves suits as they are
+
+
+class Decisions(NamedTuple):
+    """N decisions of a learner, hand by hand; those that leave no choice are not among them.
+
+    Attributes:
+        observations: (N, D) float32, what the seat knew, suits sorted.
+        others: (N, (n - 1) * cards) int8, the cards that the other seats held, from the next seat
+            on, suits sorted alike: for critics that see all cards while training, not for policies.
+        masks: (N, A) bool, the legal actions, suits sorted alike.
+        actions: (N,) int64, numbered alike.
+        log_probs: (N,) float32, of the actions, under the network that played.
+        following: (N,) int64, the place of the same seat's next decision in this hand, or LAST.
+        returns: (N,) float32, the seat's equity in the hand divided by P: pots.
+        seats: (N,) int8.
+        fields: (N,) int8, who else sat there: LEARNER, 1 + baseline, 1 + baselines + past self.
+    """
+
+    observations: np.ndarray
+    others: np.ndarray
+    masks: np.ndarray
+    actions: np.ndarray
+    log_probs: np.ndarray
+    following: np.ndarray
+    returns: np.ndarray
+    seats: np.ndarray
+    fields: np.ndarray
+
+    def __len__(self) -> int:
+        """N."""
+        return self.actions.size
+
+    def first(self, count: int) -> Decisions:
+        """The first so many of them."""
+        return Decisions(*(array[:count] for array in self))
+
+
+@dataclass(frozen=True)
+class Company:
+    """Whom the learner meets.
+
+    In hands of self-play all seats are the learner's. In all others one opponent is drawn, whose
+    copies take from one to n - 1 seats, all numbers alike, and the learner the rest.
+
+    Attributes:
+        baselines: the share of hands with a baseline.
+        past: the share of hands with a past self, once there is one; until then self-play's.
+        specs: of the baselines, with weights.
+
+    Raises:
+        ValueError: a share is out of range.
+    """
+
+    baselines: float
+    past: float
+    specs: Mapping[str, float]
+
+    def __post_init__(self) -> None:
+        """Check the shares."""
+        for name in ("baselines", "past"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(
+                    f"the share of {name} must be from 0 to 1, not {getattr(self, name)!r}"
+                )
+        if self.baselines + self.past > 1:
+            raise ValueError(
+                f"the shares of baselines and past must be at most 1 together, not "
+                f"{self.baselines} + {self.past}"
+            )
+
+
+class _Players(NamedTuple):
+    """All who may sit at a table, as the kernel takes them.
+
+    Attributes:
+        network: of the learner, whose layers the past selves share.
+        past: (M, P) float32, parameters of past selves.
+        mixture: the baselines.
+        baselines: their share of the hands.
+        others: the same, and that of past selves.
+    """
+
+    network: Packed
+    past: np.ndarray
+    mixture: Mixture
+    baselines: float
+    others: float
+
+
+class _Room(NamedTuple):
+    """Where the kernel works.
+
+    Attributes:
+        states: (1,) record, the hand in play.
+        views: (1,) record, what a baseline sees.
+        observation: (D,) float32, before its suits are sorted.
+        mask: (A,) int8, likewise.
+        rng: (1,) uint64, of all chances in a hand but the deal.
+        layers: (2, widest) float32, of the network.
+        players: (n,) int64, who sits where.
+        latest: (n,) int64, every seat's latest decision in this hand, or LAST.
+    """
+
+    states: np.ndarray
+    views: np.ndarray
+    observation: np.ndarray
+    mask: np.ndarray
+    rng: np.ndarray
+    layers: np.ndarray
+    players: np.ndarray
+    latest: np.ndarray
+
+
+class SelfPlay:
+    """Plays hands and notes the learner's decisions.
+
+    Hand k depends on the seed, on k and on the networks that play, so the number of the next hand
+    is all that there is to remember.
+
+    Attributes:
+        game: "beast" or "bestia".
+        num_players: seats, n.
+        labels: how suits are relabelled.
+        num_others: the length of a row of `Decisions.others`.
+    """
+
+    def __init__(
+        self,
+        game: str,
+        num_players: int = 4,
+        *,
+        company: Company | None = None,
+        rules: Any = None,
+        pots: Mapping[int, float] | Sequence[int] | None = None,
+        sort_suits: bool = True,
+        seed: int | None = None,
+    ) -> None:
+        """Prepare a table; nothing is dealt before `play`.
+
+        Args:
+            game: "beast" or "bestia".
+            num_players: seats.
+            company: whom the learner meets; only itself if None.
+            rules: `BeastRules` or `BestiaRules`; the game's defaults if None.
+            pots: P in opening pots, with weights if a mapping; None for opening pots only.
+            sort_suits: relabel suits as `bestia_env.suits` does.
+            seed: of deals, company and all moves.
+
+        Raises:
+            ValueError: an argument is out of range; it says which and what is allowed.
+        """
+        chosen, table = game_named(game), layout(game, num_players)
+        self.game, self.num_players = game, num_players
+        rules = rules or chosen.rules()
+        states = new_states(game, num_players, rules)
+        self._company = company or Company(0, 0, {})
+        self._mixture = baseline_mixture(
+            self._company.specs or dict.fromkeys(default_specs(game), 1.0), game, num_players
+        )
+        self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
+        self.labels = relabelling(game, num_players, sort_suits)
+        self.num_others = (num_players - 1) * chosen.pack.size
+        self._keys = seed_sequence_keys(seed, 2)
+        self._room = (
+            states,
+            np.zeros(1, states.dtype),
+            np.empty(table.size, np.float32),
+            np.empty(chosen.num_actions, np.int8),
+            np.zeros(1, np.uint64),
+        )
+
+    def play(
+        self, network: Network, count: int, first_hand: int = 0, past: Sequence[np.ndarray] = ()
+    ) -> tuple[Decisions, int]:
+        """Play whole hands until the learner has decided at least so often.
+
+        Other threads may work meanwhile.
+
+        Args:
+            network: the learner's.
+            count: decisions, at least 1.
+            first_hand: the number of the first.
+            past: `network.packed.parameters` of its past selves.
+
+        Returns:
+            The decisions, and the number of the hand after the last.
+        """
+        packed = network.packed._replace(labels=self.labels)
+        out = self._empty(count + self.num_players * _LONGEST)
+        share = self._company.past if len(past) else 0.0
+        players = _Players(
+            packed,
+            np.stack(past) if len(past) else packed.parameters[None],
+            self._mixture,
+            self._company.baselines,
+            self._company.baselines + share,
+        )
+        widest = int(packed.sizes[1:].max())
+        room = _Room(
+            *self._room,
+            np.empty((2, widest), np.float32),
+            np.empty(self.num_players, np.int64),
+            np.empty(self.num_players, np.int64),
+        )
+        decided, hand = _play(players, self._pots, self._keys, first_hand, count, room, out)
+        return out.first(decided), hand
+
+    def _empty(self, rows: int) -> Decisions:
+        actions = self.labels.action.shape[1]
+        return Decisions(
+            np.empty((rows, self.labels.observation.shape[1]), np.float32),
+            np.empty((rows, self.num_others), np.int8),
+            np.empty((rows, actions), bool),
+            np.empty(rows, np.int64),
+            np.empty(rows, np.float32),
+            np.empty(rows, np.int64),
+            np.empty(rows, np.float32),
+            np.empty(rows, np.int8),
+            np.empty(rows, np.int8),
+        )
+
+
+# The kernel.
+
+
+@jit
+def _play(players, pots, keys, hand, count, room, out):
+    """Returns how many decisions were noted, and the number of the hand after the last."""
+    decided = 0
+    rng = room.rng
+    while decided < count:
+        rng[0] = stream(keys[1], hand)
+        field = _sit_down(players, rng, room.players)
+        pot = pots.coins[drawn(rng, pots.chances)]
+        start_session(room.states, 0, stream(keys[0], hand), NOBODY, pot)
+        decided = _play_hand(players, field, room, decided, out)
+        hand += 1
+    return decided, hand
+
+
+@jit
+def _sit_down(players, rng, seated):
+    """Draw who sits where; returns whom the learner meets."""
+    seated[:] = LEARNER
+    drawn_share = unit(rng)
+    if drawn_share >= players.others:
+        return LEARNER
+    if drawn_share < players.baselines:
+        opponent = 1 + drawn(rng, players.mixture.chances)
+    else:
+        opponent = 1 + players.mixture.kinds.size + below(rng, len(players.past))
+    n = seated.size
+    left = 1 + below(rng, n - 1)  # copies that have no seat yet
+    for seat in range(n):
+        if below(rng, n - seat) < left:
+            seated[seat] = opponent
+            left -= 1
+    return opponent
+
+
+@jit
+def _play_hand(players, field, room, decided, out):
+    s, first = room.states[0], decided
+    pot = s.pot
+    room.latest[:] = LAST
+    while s.turn != NOBODY:
+        seat, choices = np.int64(s.turn), legal(s)
+        who = room.players[seat]
+        is_baseline = 0 < who <= players.mixture.kinds.size
+        if without_lowest(choices) == ZERO:
+            action = lowest(choices)
+        elif is_baseline:
+            look(room.states, 0, seat, room.views, 0)
+            kind, parameter = players.mixture.kinds[who - 1], players.mixture.parameters[who - 1]
+            action = baseline_act(kind, parameter, room.views[0], choices, room.rng)
+        else:
+            action = _decide(players, seat, who, room, decided, out)
+            if who == LEARNER:
+                _note(seat, field, room.latest, decided, out)
+                decided += 1
+        apply(s, action)
+    for row in range(first, decided):
+        out.returns[row] = equity(s, out.seats[row]) / pot
+    return decided
+
+
+@jit
+def _decide(players, seat, who, room, row, out):
+    """Ask a network; what it sees and what it does is written into a row."""
+    labels = players.network.labels
+    observe(room.states, 0, seat, labels.at, room.observation, room.mask)
+    order = suit_order(labels, room.observation)
+    relabel(labels, order, room.observation, room.mask, out.observations[row], out.masks[row])
+    _write_others(room.states[0], seat, labels.action[order], out.others[row])
+    net = _network_of(players, who)
+    run_layers(net, _IDENTITY, out.observations[row], room.layers)
+    odds = room.layers[last_row(net)]
+    total = weigh(net, _IDENTITY, odds, out.masks[row])
+    action = sample(net, _IDENTITY, odds, out.masks[row], total, room.rng)
+    out.actions[row] = action
+    out.log_probs[row] = math.log(odds[action] / total)
+    return labels.original[order, action]
+
+
+@jit
+def _network_of(players, who):
+    net = players.network
+    if who == LEARNER:
+        return net
+    past = players.past[who - 1 - players.mixture.kinds.size]
+    return Packed(past, net.sizes, net.activation, net.labels)
+
+
+@jit
+def _write_others(s, seat, new, out):
+    """The cards of the others, from the next seat on, under their new numbers."""
+    n, cards = s.num_players, s.pack.size
+    out[:] = 0
+    for place in range(n - 1):
+        held = s.hands[(seat + 1 + place) % n]
+        while held != ZERO:
+            out[place * cards + new[lowest(held)]] = 1
+            held = without_lowest(held)
+
+
+@jit
+def _note(seat, field, latest, row, out):
+    """The decision in this row is the seat's next after its latest."""
+    out.seats[row] = seat
+    out.fields[row] = field
+    out.following[row] = LAST
+    if latest[seat] != LAST:
+        out.following[latest[seat]] = row
+    latest[seat] = row
+
+
+def advantages(values: np.ndarray, decisions: Decisions, lam: float) -> np.ndarray:
+    """Advantages (Schulman et al. 2016) along each seat's own decisions of a hand.
+
+    A hand pays at its settlement and nothing before, and gamma is 1.
+
+    Args:
+        values: (N,) float32, the critic's value of each decision, in pots.
+        decisions: what was decided.
+        lam: decay of later errors.
+
+    Returns:
+        (N,) float32, in pots.
+    """
+    found = np.empty(len(decisions), np.float32)
+    _advantages(values, decisions.following, decisions.returns, lam, found)
+    return found
+
+
+@jit
+def _advantages(values, following, returns, lam, out):
+    for row in range(out.size - 1, -1, -1):
+        then = following[row]
+        if then == LAST:
+            out[row] = returns[row] - values[row]
+        else:
+            out[row] = values[then] - values[row] + lam * out[then]
