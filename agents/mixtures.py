@@ -57,9 +57,9 @@ def weights(choices: Mapping | Sequence) -> dict:
 
 
 def chances(weights: Mapping) -> np.ndarray:
-    """(K,) float64, the chances of choices with such weights, cumulated."""
+    """(K,) float64, the chances of choices with such weights, cumulated; if all are 0, the first's."""
     sums = np.cumsum(np.array(list(weights.values()), float))
-    return sums / sums[-1]
+    return sums / sums[-1] if any(weights.values()) else np.ones(sums.size)
 
 
 def baseline_mixture(opponents: Mapping[str, float], game: str, num_players: int) -> Mixture:

@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.baselines.dispatch import act as baseline_act
-from agents.mixtures import Mixture, Pots, baseline_mixture, drawn, pot_mixture, weights
+from agents.mixtures import Mixture, baseline_mixture, chances, drawn, pot_mixture, weights
 from agents.networks import Network, Packed, last_row, run_layers, sample, weigh
-from agents.policies import default_specs
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
 from bestia_env.engine import new_states, observe, start_session
@@ -70,38 +69,41 @@ class Decisions(NamedTuple):
         return Decisions(*(array[:count] for array in self))
 
 
+PAST = "past"  # stands for the learner's past selves among the opponents
+
+
 @dataclass(frozen=True)
 class Company:
     """Whom the learner meets.
 
-    In hands of self-play all seats are the learner's. In all others one opponent is drawn, whose
-    copies take from one to n - 1 seats, all numbers alike, and the learner the rest.
+    In some hands it sits alone among n - 1 copies of an opponent, in some a single opponent joins
+    n - 1 learners, in all others every seat is the learner's.
 
     Attributes:
-        baselines: the share of hands with a baseline.
-        past: the share of hands with a past self, once there is one; until then self-play's.
-        specs: of the baselines, with weights.
+        alone: the share of hands of the first kind.
+        joined: the share of hands of the second kind.
+        opponents: specs of baselines, and PAST for one of the learner's past selves, with weights;
+            until there is a past self, the learner sits in its stead.
 
     Raises:
-        ValueError: a share is out of range.
+        ValueError: a share or a weight is out of range.
     """
 
-    baselines: float
-    past: float
-    specs: Mapping[str, float]
+    alone: float = 0.0
+    joined: float = 0.0
+    opponents: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Check the shares."""
-        for name in ("baselines", "past"):
+        for name in ("alone", "joined"):
             if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(
-                    f"the share of {name} must be from 0 to 1, not {getattr(self, name)!r}"
-                )
-        if self.baselines + self.past > 1:
+                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)!r}")
+        if self.alone + self.joined > 1:
             raise ValueError(
-                f"the shares of baselines and past must be at most 1 together, not "
-                f"{self.baselines} + {self.past}"
+                f"alone and joined must be at most 1 together, not {self.alone} + {self.joined}"
             )
+        if self.alone + self.joined > 0:
+            weights(self.opponents)
 
 
 class _Players(NamedTuple):
@@ -109,17 +111,17 @@ class _Players(NamedTuple):
 
     Attributes:
         network: of the learner, whose layers the past selves share.
-        past: (M, P) float32, parameters of past selves.
-        mixture: the baselines.
-        baselines: their share of the hands.
-        others: the same, and that of past selves.
+        past: (M, P) float32, parameters of past selves; M may be 0.
+        baselines: (K,) their kinds and parameters, and (K + 1,) chances, the last PAST's.
+        alone: the share of hands with the learner alone.
+        joined: the share of hands with one opponent.
     """
 
     network: Packed
     past: np.ndarray
-    mixture: Mixture
-    baselines: float
-    others: float
+    baselines: Mixture
+    alone: float
+    joined: float
 
 
 class _Room(NamedTuple):
@@ -156,6 +158,8 @@ class SelfPlay:
         game: "beast" or "bestia".
         num_players: seats, n.
         labels: how suits are relabelled.
+        num_inputs: D.
+        num_actions: A.
         num_others: the length of a row of `Decisions.others`.
     """
 
@@ -188,12 +192,11 @@ class SelfPlay:
         self.game, self.num_players = game, num_players
         rules = rules or chosen.rules()
         states = new_states(game, num_players, rules)
-        self._company = company or Company(0, 0, {})
-        self._mixture = baseline_mixture(
-            self._company.specs or dict.fromkeys(default_specs(game), 1.0), game, num_players
-        )
+        self._company = company or Company()
+        self._baselines = _opponents(self._company.opponents, game, num_players)
         self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
         self.labels = relabelling(game, num_players, sort_suits)
+        self.num_inputs, self.num_actions = table.size, chosen.num_actions
         self.num_others = (num_players - 1) * chosen.pack.size
         self._keys = seed_sequence_keys(seed, 2)
         self._room = (
@@ -222,13 +225,12 @@ class SelfPlay:
         """
         packed = network.packed._replace(labels=self.labels)
         out = self._empty(count + self.num_players * _LONGEST)
-        share = self._company.past if len(past) else 0.0
         players = _Players(
             packed,
-            np.stack(past) if len(past) else packed.parameters[None],
-            self._mixture,
-            self._company.baselines,
-            self._company.baselines + share,
+            np.array(past, np.float32).reshape(len(past), packed.parameters.size),
+            self._baselines,
+            self._company.alone,
+            self._company.joined,
         )
         widest = int(packed.sizes[1:].max())
         room = _Room(
@@ -241,11 +243,10 @@ class SelfPlay:
         return out.first(decided), hand
 
     def _empty(self, rows: int) -> Decisions:
-        actions = self.labels.action.shape[1]
         return Decisions(
-            np.empty((rows, self.labels.observation.shape[1]), np.float32),
+            np.empty((rows, self.num_inputs), np.float32),
             np.empty((rows, self.num_others), np.int8),
-            np.empty((rows, actions), bool),
+            np.empty((rows, self.num_actions), bool),
             np.empty(rows, np.int64),
             np.empty(rows, np.float32),
             np.empty(rows, np.int64),
@@ -253,6 +254,13 @@ class SelfPlay:
             np.empty(rows, np.int8),
             np.empty(rows, np.int8),
         )
+
+
+def _opponents(opponents: Mapping[str, float], game: str, num_players: int) -> Mixture:
+    """Baselines of these specs; the chances go one further, to PAST."""
+    specs = {spec: weight for spec, weight in opponents.items() if spec != PAST}
+    baselines = baseline_mixture(specs, game, num_players)
+    return baselines._replace(chances=chances({**specs, PAST: opponents.get(PAST, 0.0)}))
 
 
 # The kernel.
@@ -276,21 +284,28 @@ def _play(players, pots, keys, hand, count, room, out):
 @jit
 def _sit_down(players, rng, seated):
     """Draw who sits where; returns whom the learner meets."""
-    seated[:] = LEARNER
-    drawn_share = unit(rng)
-    if drawn_share >= players.others:
-        return LEARNER
-    if drawn_share < players.baselines:
-        opponent = 1 + drawn(rng, players.mixture.chances)
-    else:
-        opponent = 1 + players.mixture.kinds.size + below(rng, len(players.past))
     n = seated.size
-    left = 1 + below(rng, n - 1)  # copies that have no seat yet
-    for seat in range(n):
-        if below(rng, n - seat) < left:
-            seated[seat] = opponent
-            left -= 1
+    kind, opponent = unit(rng), _draw_opponent(players, rng)
+    single = below(rng, n)
+    if kind < players.alone:
+        seated[:] = opponent
+        seated[single] = LEARNER
+    elif kind < players.alone + players.joined:
+        seated[:] = LEARNER
+        seated[single] = opponent
+    else:
+        seated[:] = LEARNER
+        opponent = LEARNER
     return opponent
+
+
+@jit
+def _draw_opponent(players, rng):
+    baselines, past = players.baselines.kinds.size, len(players.past)
+    place = drawn(rng, players.baselines.chances)
+    if place < baselines:
+        return 1 + place
+    return 1 + baselines + below(rng, past) if past > 0 else LEARNER
 
 
 @jit
@@ -301,12 +316,12 @@ def _play_hand(players, field, room, decided, out):
     while s.turn != NOBODY:
         seat, choices = np.int64(s.turn), legal(s)
         who = room.players[seat]
-        is_baseline = 0 < who <= players.mixture.kinds.size
+        is_baseline = 0 < who <= players.baselines.kinds.size
         if without_lowest(choices) == ZERO:
             action = lowest(choices)
         elif is_baseline:
             look(room.states, 0, seat, room.views, 0)
-            kind, parameter = players.mixture.kinds[who - 1], players.mixture.parameters[who - 1]
+            kind, parameter = players.baselines.kinds[who - 1], players.baselines.parameters[who - 1]
             action = baseline_act(kind, parameter, room.views[0], choices, room.rng)
         else:
             action = _decide(players, seat, who, room, decided, out)
@@ -342,7 +357,7 @@ def _network_of(players, who):
     net = players.network
     if who == LEARNER:
         return net
-    past = players.past[who - 1 - players.mixture.kinds.size]
+    past = players.past[who - 1 - players.baselines.kinds.size]
     return Packed(past, net.sizes, net.activation, net.labels)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -34,15 +33,16 @@ def perceptron(inputs: int, hidden: Sequence[int], outputs: int, last_gain: floa
 
 
 def network_of(
-    layers: nn.Sequential, game: str, num_players: int, sort_suits: bool, **options: Any
+    layers: nn.Sequential, game: str, num_players: int, sort_suits: bool, factor: float = 1.0
 ) -> Network:
-    """A copy that plays in kernels; `options` are those of `Network`."""
-    weights = tuple(
+    """A copy that plays in kernels, its outputs times a factor."""
+    weights = [
         (_array(layer.weight), _array(layer.bias))
         for layer in layers
         if isinstance(layer, nn.Linear)
-    )
-    return Network(game, num_players, weights, "relu", sort_suits, **options)
+    ]
+    weights[-1] = tuple(np.float32(factor) * part for part in weights[-1])
+    return Network(game, num_players, tuple(weights), "relu", sort_suits)
 
 
 def _array(parameter: nn.Parameter) -> np.ndarray:

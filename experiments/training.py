@@ -153,6 +153,12 @@ def multiple(word: str) -> int:
         raise ValueError(f"pots must be whole numbers of opening pots, not {word!r}") from None
 
 
+def check_widths(hidden: tuple[int, ...]) -> None:
+    """Raise a ValueError unless a network may have such layers."""
+    if not hidden or min(hidden) < 1:
+        raise ValueError(f"hidden must be widths of at least 1, not {hidden}")
+
+
 def main(arguments: type[TrainingArguments], train: Callable, description: str | None) -> None:
     """Run a command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
     import tyro
