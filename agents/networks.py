@@ -69,8 +69,9 @@ class Network:
         if self.activation not in ACTIVATIONS:
             words = ", ".join(ACTIVATIONS)
             raise ValueError(f"activation must be one of {words}, not {self.activation!r}")
-        if not isinstance(self.sort_suits, bool):
-            raise ValueError(f"sort_suits must be True or False, not {self.sort_suits!r}")
+        for name in ("sort_suits", "greedy"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be True or False, not {getattr(self, name)!r}")
         _check_weights(self.weights, self.num_inputs, self.num_actions)
 
     @property
@@ -90,6 +91,7 @@ class Network:
             "hidden": [len(bias) for _, bias in self.weights[:-1]],
             "activation": self.activation,
             "sort_suits": self.sort_suits,
+            "greedy": self.greedy,
         }
 
     def act_batch(
@@ -267,11 +269,11 @@ def load_network(path: str | Path, game: str, num_players: int) -> Network:
 
 
 def _parts(tensors: dict[str, np.ndarray], architecture: Any) -> tuple:
-    """Weights, activation and sort_suits, as a `Network` takes and checks them."""
-    names = ("hidden", "activation", "sort_suits")
+    """Weights, activation, sort_suits and greedy, as a `Network` takes and checks them."""
+    names = ("hidden", "activation", "sort_suits", "greedy")
     if not isinstance(architecture, dict) or not architecture.keys() >= {*names}:
         raise ValueError(f"its architecture must name {', '.join(names)}, not {architecture!r}")
-    hidden, activation, sort_suits = (architecture[name] for name in names)
+    hidden, activation, sort_suits, greedy = (architecture[name] for name in names)
     if not isinstance(hidden, list) or any(type(width) is not int for width in hidden):
         raise ValueError(f"hidden must be a list of widths, not {hidden!r}")
     layers = [
@@ -285,7 +287,7 @@ def _parts(tensors: dict[str, np.ndarray], architecture: Any) -> tuple:
     widths = [bias.size for _, bias in weights[:-1]]
     if widths != hidden:
         raise ValueError(f"hidden is {hidden}, but the weights are of widths {widths}")
-    return weights, activation, sort_suits
+    return weights, activation, sort_suits, greedy
 
 
 def _check_fit(path: str | Path, sidecar: dict, game: str, num_players: int) -> None:

@@ -52,6 +52,8 @@ class SelfPlayArguments(training.TrainingArguments):
     """Updates between two past selves."""
     past_size: int = 10
     """Past selves that are kept, the latest."""
+    pots: tuple[str, ...] = ("1",)
+    """Pots in opening pots, each with =WEIGHT if it is not 1."""
     hidden: tuple[int, ...] = (128, 128)
     """Widths of the hidden layers."""
     steps_per_update: int = 16_384
@@ -98,7 +100,7 @@ class SelfPlayLearner:
             arguments.num_players,
             company=Company(arguments.alone, arguments.joined, opponents),
             rules=arguments.parsed_rules(),
-            pots=arguments.parsed_pots(),
+            pots=training.weighted_pots(arguments.pots),
             sort_suits=arguments.sort_suits,
             seed=arguments.seed,
         )

@@ -49,6 +49,8 @@ class Arguments(training.TrainingArguments):
     """The share of hands in which all opponents are copies of one."""
     reward: Literal["equity", "coins"] = "equity"
     """What a hand pays, divided by its pot."""
+    pots: tuple[str, ...] = ("1",)
+    """Pots in opening pots, each with =WEIGHT if it is not 1."""
     hidden: tuple[int, ...] = (128, 128)
     """Widths of the hidden layers, of the policy and of the critic alike."""
     steps_per_update: int = 16
@@ -168,7 +170,7 @@ def make_env(arguments: Arguments) -> LearnerVecEnv:
         same_opponents=arguments.same_opponents,
         rules=arguments.parsed_rules(),
         reward=arguments.reward,
-        pots=arguments.parsed_pots(),
+        pots=training.weighted_pots(arguments.pots),
         sort_suits=arguments.sort_suits,
         seed=arguments.seed,
     )

@@ -46,8 +46,6 @@ class TrainingArguments:
     """Of everything: deals, company, weights, minibatches."""
     rules: tuple[str, ...] = ()
     """Options of the rules, each as NAME=VALUE."""
-    pots: tuple[str, ...] = ("1",)
-    """Pots in opening pots, each with =WEIGHT if it is not 1."""
     sort_suits: bool = True
     """Let the network see trumps as the first suit, and the others in a fixed order."""
     checkpoint_every: int = 1_000_000
@@ -101,10 +99,6 @@ class TrainingArguments:
 
         return parse_rules(self.game, self.rules)
 
-    def parsed_pots(self) -> dict[int, float]:
-        """Pots in opening pots with their weights."""
-        return weighted("pots", self.pots, multiple)
-
 
 class Learner(Protocol):
     """What a training script has to offer.
@@ -145,8 +139,12 @@ def weighted(
     return weights
 
 
-def multiple(word: str) -> int:
-    """A pot in opening pots."""
+def weighted_pots(words: tuple[str, ...]) -> dict[int, float]:
+    """`("1", "8=0.5")`, in opening pots, as `{1: 1.0, 8: 0.5}`."""
+    return weighted("pots", words, _multiple)
+
+
+def _multiple(word: str) -> int:
     try:
         return int(word)
     except ValueError:
@@ -251,7 +249,7 @@ class Display:
             TextColumn("{task.description}"),
             BarColumn(),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[speed]} steps/s, {task.fields[reward]} pots/hand,"),
+            TextColumn("{task.fields[words]},"),
             TimeRemainingColumn(),
             TextColumn("left"),
             disable=not sys.stdout.isatty(),
@@ -260,8 +258,7 @@ class Display:
             f"{arguments.game} {arguments.num_players}",
             total=self.total,
             completed=steps,
-            speed="-",
-            reward="-",
+            words="starting",
         )
         self.tenth = 10 * steps // self.total
 
@@ -275,13 +272,14 @@ class Display:
     def show(self, record: dict[str, float]) -> None:
         """Show an update."""
         steps = min(int(record["steps"]), self.total)
-        speed, reward = f"{record['steps_per_second']:,.0f}", f"{record['reward_mean']:+.3f}"
-        self.progress.update(self.task, completed=steps, speed=speed, reward=reward)
+        words = f"{record['steps_per_second']:,.0f} steps/s"
+        if "reward_mean" in record:
+            words += f", {record['reward_mean']:+.3f} pots/hand"
+        self.progress.update(self.task, completed=steps, words=words)
         tenth = 10 * steps // self.total
         if self.progress.disable and tenth > self.tenth:
             left = (self.total - steps) / record["steps_per_second"]
-            words = f"{steps:,} steps, {speed} steps/s, {reward} pots/hand, {left:.0f} s left"
-            print(words, flush=True)
+            print(f"{steps:,} steps, {words}, {left:.0f} s left", flush=True)
         self.tenth = tenth
 
 

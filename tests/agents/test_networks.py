@@ -18,14 +18,16 @@ from bestia_env.words import decode
 GAMES = ("beast", "bestia")
 
 
-def random_network(game: str, hidden=(16, 12), activation="relu", seed=0, **options) -> Network:
+def random_network(
+    game: str, hidden=(16, 12), activation="relu", seed=0, num_players=4, **options
+) -> Network:
     rng = np.random.default_rng(seed)
-    sizes = [layout(game, 4).size, *hidden, game_named(game).num_actions]
+    sizes = [layout(game, num_players).size, *hidden, game_named(game).num_actions]
     weights = tuple(
         (rng.normal(size=(o, i)).astype(np.float32) / 3, rng.normal(size=o).astype(np.float32))
         for i, o in itertools.pairwise(sizes)
     )
-    return Network(game, 4, weights, activation, **options)
+    return Network(game, num_players, weights, activation, **options)
 
 
 def positions(game: str, count=200, moves=6, seed=0):

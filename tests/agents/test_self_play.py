@@ -1,0 +1,228 @@
+import itertools
+
+import numpy as np
+import pytest
+
+from agents.arena import one_against_field
+from agents.policies import NETWORK, Policy, default_specs, parse_policy
+from agents.self_play import LAST, LEARNER, PAST, Company, Decisions, SelfPlay, advantages
+from bestia_env import engine
+from bestia_env.bits import lowest, size
+from bestia_env.cards import FRENCH, ITALIAN
+from bestia_env.engine import new_states
+from bestia_env.games import game_named
+from bestia_env.rng import seed_sequence_keys, stream
+from bestia_env.rules.dispatch import legal
+from bestia_env.rules.table import equity
+from bestia_env.suits import relabel, relabelling, suit_order
+from tests.agents.test_networks import random_network
+
+GAMES = ("beast", "bestia")
+
+
+@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("sort_suits", [True, False])
+def test_hands_replayed_one_by_one_show_the_same(game, sort_suits):
+    network = random_network(game, sort_suits=sort_suits)
+    table = SelfPlay(game, 4, sort_suits=sort_suits, pots={1: 1, 8: 1}, seed=5)
+    decisions, hands = table.play(network, 400)
+    labels = relabelling(game, 4, sort_suits)
+    row, pots = 0, set()
+    for hand in range(hands):
+        row = replay(game, labels, decisions, row, hand, pots)
+    assert row == len(decisions) >= 400
+    assert len(pots) == 2
+
+
+def replay(game, labels, decisions: Decisions, row: int, hand: int, pots: set) -> int:
+    """Play a hand by its recorded decisions; returns the row after its last."""
+    states = new_states(game, 4)
+    key = stream(seed_sequence_keys(5, 2)[0], hand)
+    opening = int(start(states, key, 0))
+    seen, mask = np.empty(table_size(labels), np.float32), np.empty(actions(labels), np.int8)
+    shown, allowed = np.empty_like(seen), np.empty_like(mask)
+    pot_log = decisions.observations[row]
+    for carried in {0, *carried_pots(game)}:  # the pot is drawn: find it by what the seat saw
+        start(states, key, carried)
+        forced(states)
+        engine.observe(states, 0, states[0].turn, labels.at, seen, mask)
+        relabel(labels, suit_order(labels, seen), seen, mask, shown, allowed)
+        if (shown == pot_log).all():
+            break
+    pot, first, last = int(start(states, key, carried)), row, {}
+    pots.add(pot // opening)
+    while forced(states):
+        seat = int(states[0].turn)
+        engine.observe(states, 0, seat, labels.at, seen, mask)
+        order = suit_order(labels, seen)
+        relabel(labels, order, seen, mask, shown, allowed)
+        np.testing.assert_array_equal(decisions.observations[row], shown)
+        np.testing.assert_array_equal(decisions.masks[row], allowed)
+        np.testing.assert_array_equal(decisions.others[row], others(game, states, seat, labels, order))
+        assert decisions.seats[row] == seat
+        if seat in last:
+            assert decisions.following[last[seat]] == row
+        last[seat] = row
+        engine.act(states, 0, int(labels.original[order, decisions.actions[row]]))
+        row += 1
+    assert all(decisions.following[place] == LAST for place in last.values())
+    expected = [equity(states[0], seat) / pot for seat in decisions.seats[first:row]]
+    np.testing.assert_allclose(decisions.returns[first:row], expected, rtol=1e-6)
+    return row
+
+
+def table_size(labels) -> int:
+    return labels.observation.shape[1]
+
+
+def actions(labels) -> int:
+    return labels.action.shape[1]
+
+
+def start(states, key, carried) -> int:
+    engine.start_sessions(states, np.array([key], np.uint64), -1, carried)
+    return states[0].pot
+
+
+def carried_pots(game):
+    from agents.arena import Table
+
+    return [Table(game, 4, None, 8).carried]
+
+
+def forced(states) -> bool:
+    """Carry out what leaves no choice; is there a choice now?"""
+    while states[0].turn >= 0 and size(legal(states[0])) == 1:
+        engine.act(states, 0, lowest(legal(states[0])))
+    return states[0].turn >= 0
+
+
+def others(game, states, seat, labels, order) -> np.ndarray:
+    pack = FRENCH if game == "beast" else ITALIAN
+    expected = np.zeros((3, pack.size), np.int8)
+    for place in range(3):
+        held = int(states[0].hands[(seat + 1 + place) % 4])
+        for card in range(pack.size):
+            expected[place, labels.action[order, card]] = held >> card & 1
+    return expected.ravel()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_log_probs_are_those_of_the_network(game):
+    network = random_network(game)
+    decisions, _ = SelfPlay(game, 4, seed=1).play(network, 500)
+    masks = decisions.masks.astype(np.int8)
+    chances = network.probabilities(decisions.observations, masks)  # sorted already: no change
+    chosen = chances[np.arange(len(decisions)), decisions.actions]
+    np.testing.assert_allclose(decisions.log_probs, np.log(chosen), atol=1e-5)
+
+
+def test_a_hand_depends_on_its_number_alone():
+    network = random_network("bestia")
+    table = SelfPlay("bestia", 4, company=company("random", PAST), seed=2)
+    past = [random_network("bestia", seed=7).packed.parameters]
+    whole, end = table.play(network, 300, 0, past)
+    first, middle = table.play(network, 100, 0, past)
+    second, then = table.play(network, 300 - len(first), middle, past)
+    assert then == end
+    for name, parts in zip(Decisions._fields, zip(whole, first, second)):
+        if name == "following":
+            parts = parts[0], parts[1], np.where(parts[2] == LAST, LAST, parts[2] + len(first))
+        np.testing.assert_array_equal(parts[0], np.concatenate(parts[1:]))
+
+
+def company(*opponents, alone=0.5, joined=0.3) -> Company:
+    return Company(alone, joined, dict.fromkeys(opponents, 1.0))
+
+
+def test_company_comes_as_often_as_was_asked():
+    table = SelfPlay("bestia", 4, company=company("doctor", "tight", PAST), seed=3)
+    network = random_network("bestia", (4,))
+    decisions, hands = table.play(network, 30_000, 0, [network.packed.parameters] * 2)
+    # The first decision of a hand shows who sat there; hands without any are left out.
+    seats = {field: set() for field in range(5)}
+    for field, seat in zip(decisions.fields, decisions.seats):
+        seats[int(field)].add(int(seat))
+    assert all(found == {0, 1, 2, 3} for found in seats.values())
+    ends = decisions.following == LAST
+    counts = np.bincount(decisions.fields[ends], minlength=5) / hands
+    # Learners a hand: alone 1, joined 3; a few never have a choice.
+    for field, share in enumerate((0.2 * 4, 0.8 / 3, 0.8 / 3, 0.8 / 6, 0.8 / 6)):
+        mean = share if field == LEARNER else share * (0.5 * 1 + 0.3 * 3) / 0.8
+        assert 0.85 * mean < counts[field] <= 1.05 * mean
+
+
+def test_without_past_selves_the_learner_sits_in_their_stead():
+    table = SelfPlay("beast", 4, company=company(PAST, alone=1, joined=0), seed=3)
+    decisions, _ = table.play(random_network("beast"), 200)
+    assert (decisions.fields == LEARNER).all()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_it_meets_the_opponents_that_the_arena_meets(game):
+    network = random_network(game, (8,))
+    for spec in default_specs(game)[:3]:
+        table = SelfPlay(game, 4, company=company(spec, alone=1, joined=0), seed=4)
+        decisions, hands = table.play(network, 20_000)
+        ends = decisions.returns[decisions.following == LAST]
+        # Hands without a choice bring what a seat brings that never knocks: leave them out.
+        if len(ends) < 0.98 * hands:
+            continue
+        learner = Policy("net", game, NETWORK, network=network)
+        found = one_against_field(learner, parse_policy(spec, game, 4), 2000, 9)
+        error = 3 * (ends.std() / len(ends) ** 0.5 + found.half_width / 1.96)
+        assert abs(ends.mean() - found.mean) < error + 0.02 * abs(found.mean) + 0.01
+
+
+def test_advantages_follow_the_seats_own_decisions():
+    decisions, _ = SelfPlay("beast", 4, seed=6).play(random_network("beast"), 300)
+    values = np.random.default_rng(0).normal(size=len(decisions)).astype(np.float32)
+    lam = 0.9
+    expected = np.zeros(len(decisions))
+    for row in range(len(decisions)):
+        chain = [row]
+        while decisions.following[chain[-1]] != LAST:
+            chain.append(int(decisions.following[chain[-1]]))
+        after = [*values[chain[1:]], decisions.returns[row]]
+        errors = [then - now for now, then in zip(values[chain], after)]
+        expected[row] = sum(lam**k * error for k, error in enumerate(errors))
+    np.testing.assert_allclose(advantages(values, decisions, lam), expected, atol=1e-5)
+    np.testing.assert_allclose(advantages(values, decisions, 1), decisions.returns - values, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("game", "num_players"),
+    [*itertools.product(["beast"], range(4, 7)), *itertools.product(["bestia"], range(3, 11))],
+)
+def test_all_tables_and_rules_that_make_long_hands_fit(game, num_players):
+    options = {"maxims": "penalty"} if game == "bestia" else {"revoke": "penalty"}
+    rules = game_named(game).make_rules(None, options)
+    network = random_network(game, (4,), num_players=num_players)
+    decisions, hands = SelfPlay(game, num_players, rules=rules, seed=0).play(network, 500)
+    assert hands > 1
+    per_hand = np.bincount(np.cumsum(starts(decisions)))
+    assert per_hand.max() < 16 * num_players
+
+
+def starts(decisions) -> np.ndarray:
+    """A hand begins where no decision before it has one that follows it here or later."""
+    reach = np.maximum.accumulate(np.maximum(decisions.following, np.arange(len(decisions))))
+    return np.concatenate([[True], reach[:-1] < np.arange(1, len(decisions))])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1.5, 0, {"random": 1}), "alone must be from 0 to 1, not 1.5"),
+        ((0, float("nan"), {}), "joined must be from 0 to 1, not nan"),
+        ((0.6, 0.6, {}), r"alone and joined must be at most 1 together, not 0.6 \+ 0.6"),
+        ((0.5, 0, {"random": -1}), "the weight of 'random' must be a number from 0, not -1"),
+        ((0.5, 0, {"random": 0}), "one of the weights must be above 0"),
+        ((0.5, 0, {}), "one of the weights must be above 0"),
+        ((0.5, 0, {"wizard": 1}), "unknown policy 'wizard'"),
+        ((0.5, 0, {"net:x.safetensors": 1}), "there is no checkpoint"),
+    ],
+)
+def test_bad_company_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        SelfPlay("bestia", 4, company=Company(*arguments))
