@@ -60,7 +60,8 @@ class Decisions(NamedTuple):
     seats: np.ndarray
     fields: np.ndarray
 
-    def __len__(self) -> int:
+    @property
+    def num_rows(self) -> int:
         """N."""
         return self.actions.size
 
@@ -397,7 +398,7 @@ def advantages(values: np.ndarray, decisions: Decisions, lam: float) -> np.ndarr
     Returns:
         (N,) float32, in pots.
     """
-    found = np.empty(len(decisions), np.float32)
+    found = np.empty(decisions.num_rows, np.float32)
     _advantages(values, decisions.following, decisions.returns, lam, found)
     return found
 

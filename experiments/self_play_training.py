@@ -145,7 +145,7 @@ class SelfPlayLearner:
             self.past = [*self.past, network.packed.parameters][-self.arguments.past_size :]
         self._play(network)
         record = self.learn(decisions)
-        self.steps += len(decisions)
+        self.steps += decisions.num_rows
         self.updates += 1
         return {**against_opponents(decisions), **record}
 

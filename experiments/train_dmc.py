@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from agents.networks import Network
     from agents.self_play import Decisions
+    from experiments.perceptron import SparseRows
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Dmc(SelfPlayLearner):
 
         super().__init__(arguments)
         self.values = perceptron(self.num_inputs, arguments.hidden, self.num_actions, 0.01)
-        self.optimizer = torch.optim.Adam(self.values.parameters(), foreach=True)
+        self.optimizer = torch.optim.Adam(self.values.parameters(), fused=True)
 
     def network(self) -> Network:
         """The policy so far: the worth of actions divided by the temperature."""
@@ -71,19 +72,21 @@ class Dmc(SelfPlayLearner):
         """Learn what the actions taken came to pay."""
         import torch
 
+        from experiments.perceptron import sparse_rows
+
         for group in self.optimizer.param_groups:
             group["lr"] = self.left * self.arguments.learning_rate
-        observations = torch.from_numpy(decisions.observations)
+        observations = sparse_rows(decisions.observations)
         actions = torch.from_numpy(decisions.actions)[:, None]
         returns = torch.from_numpy(decisions.returns)
         losses = [
-            self._step(observations[part], actions[part], returns[part])
-            for part in self.minibatches(len(decisions))
+            self._step(observations.part(part), actions[part], returns[part])
+            for part in self.minibatches(decisions.num_rows)
         ]
         return {"value_loss": sum(losses) / len(losses)}
 
     def _step(
-        self, observations: torch.Tensor, actions: torch.Tensor, returns: torch.Tensor
+        self, observations: SparseRows, actions: torch.Tensor, returns: torch.Tensor
     ) -> float:
         worth = self.values(observations).gather(1, actions)[:, 0]
         loss = (worth - returns).square().mean()

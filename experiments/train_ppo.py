@@ -76,7 +76,7 @@ class Ppo(SelfPlayLearner):
         seen = self.num_inputs + self.tables.num_others * arguments.oracle
         self.critic = perceptron(seen, arguments.hidden, 1, 1.0)
         self.optimizer = torch.optim.Adam(
-            [*self.actor.parameters(), *self.critic.parameters()], eps=1e-5, foreach=True
+            [*self.actor.parameters(), *self.critic.parameters()], eps=1e-5, fused=True
         )
 
     def network(self) -> Network:
@@ -109,7 +109,7 @@ class Ppo(SelfPlayLearner):
             batch.advantages = (gains - gains.mean()) / (gains.std() + 1e-8)
             if arguments.kl > 0:
                 batch.magnet = self._magnet_log_probs(batch)
-        records = [self._step(batch, part) for part in self.minibatches(len(decisions))]
+        records = [self._step(batch, part) for part in self.minibatches(decisions.num_rows)]
         record = {
             name: sum(record[name] for record in records) / len(records) for name in records[0]
         }
@@ -128,7 +128,7 @@ class Ppo(SelfPlayLearner):
         from torch import nn
 
         arguments = self.arguments
-        logits = self.actor(batch.observations[part]) + batch.bias[part]
+        logits = self.actor(batch.observations.part(part)) + batch.bias[part]
         log_probs, probs = torch.log_softmax(logits, 1), torch.softmax(logits, 1)
         chosen = log_probs.gather(1, batch.actions[part])[:, 0]
         drift = chosen - batch.log_probs[part]
@@ -136,7 +136,7 @@ class Ppo(SelfPlayLearner):
         clipped = ratio.clamp(1 - arguments.clip, 1 + arguments.clip)
         policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
         entropy = -(probs * log_probs).sum(1).mean()
-        error = self.critic(batch.seen[part])[:, 0] - batch.targets[part]
+        error = self.critic(batch.seen.part(part))[:, 0] - batch.targets[part]
         value_loss = error.square().mean()
         loss = policy_loss - self.left * arguments.entropy * entropy + 0.5 * value_loss
         record = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy}
@@ -166,11 +166,11 @@ class Ppo(SelfPlayLearner):
 
 
 class Batch:
-    """The decisions of an update, as tensors that share their memory.
+    """The decisions of an update, as they are learned from.
 
     Attributes:
-        observations: (N, D) float32.
-        seen: (N, D) or (N, D + others) float32, what the critic sees.
+        observations: N rows of length D.
+        seen: N rows of length D, or D + others, what the critic sees.
         bias: (N, A) float32, 0 for legal actions, else MASKED.
         actions: (N, 1) int64.
         log_probs: (N,) float32, under the network that played.
@@ -186,10 +186,11 @@ class Batch:
     def __init__(self, decisions: Decisions, oracle: bool) -> None:
         import torch
 
-        self.observations = torch.from_numpy(decisions.observations)
-        self.seen = self.observations
+        from experiments.perceptron import sparse_rows
+
+        self.observations = self.seen = sparse_rows(decisions.observations)
         if oracle:
-            self.seen = torch.cat([self.observations, torch.from_numpy(decisions.others)], 1)
+            self.seen = sparse_rows(decisions.observations, decisions.others)
         self.bias = torch.from_numpy(decisions.masks).logical_not() * MASKED
         self.actions = torch.from_numpy(decisions.actions)[:, None]
         self.log_probs = torch.from_numpy(decisions.log_probs)

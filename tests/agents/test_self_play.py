@@ -30,7 +30,7 @@ def test_hands_replayed_one_by_one_show_the_same(game, sort_suits):
     row, pots = 0, set()
     for hand in range(hands):
         row = replay(game, labels, decisions, row, hand, pots)
-    assert row == len(decisions) >= 400
+    assert row == decisions.num_rows >= 400
     assert len(pots) == 2
 
 
@@ -113,7 +113,7 @@ def test_log_probs_are_those_of_the_network(game):
     decisions, _ = SelfPlay(game, 4, seed=1).play(network, 500)
     masks = decisions.masks.astype(np.int8)
     chances = network.probabilities(decisions.observations, masks)  # sorted already: no change
-    chosen = chances[np.arange(len(decisions)), decisions.actions]
+    chosen = chances[np.arange(decisions.num_rows), decisions.actions]
     np.testing.assert_allclose(decisions.log_probs, np.log(chosen), atol=1e-5)
 
 
@@ -123,11 +123,11 @@ def test_a_hand_depends_on_its_number_alone():
     past = [random_network("bestia", seed=7).packed.parameters]
     whole, end = table.play(network, 300, 0, past)
     first, middle = table.play(network, 100, 0, past)
-    second, then = table.play(network, 300 - len(first), middle, past)
+    second, then = table.play(network, 300 - first.num_rows, middle, past)
     assert then == end
     for name, parts in zip(Decisions._fields, zip(whole, first, second)):
         if name == "following":
-            parts = parts[0], parts[1], np.where(parts[2] == LAST, LAST, parts[2] + len(first))
+            parts = parts[0], parts[1], np.where(parts[2] == LAST, LAST, parts[2] + first.num_rows)
         np.testing.assert_array_equal(parts[0], np.concatenate(parts[1:]))
 
 
@@ -176,10 +176,10 @@ def test_it_meets_the_opponents_that_the_arena_meets(game):
 
 def test_advantages_follow_the_seats_own_decisions():
     decisions, _ = SelfPlay("beast", 4, seed=6).play(random_network("beast"), 300)
-    values = np.random.default_rng(0).normal(size=len(decisions)).astype(np.float32)
+    values = np.random.default_rng(0).normal(size=decisions.num_rows).astype(np.float32)
     lam = 0.9
-    expected = np.zeros(len(decisions))
-    for row in range(len(decisions)):
+    expected = np.zeros(decisions.num_rows)
+    for row in range(decisions.num_rows):
         chain = [row]
         while decisions.following[chain[-1]] != LAST:
             chain.append(int(decisions.following[chain[-1]]))
@@ -206,8 +206,8 @@ def test_all_tables_and_rules_that_make_long_hands_fit(game, num_players):
 
 def starts(decisions) -> np.ndarray:
     """A hand begins where no decision before it has one that follows it here or later."""
-    reach = np.maximum.accumulate(np.maximum(decisions.following, np.arange(len(decisions))))
-    return np.concatenate([[True], reach[:-1] < np.arange(1, len(decisions))])
+    reach = np.maximum.accumulate(np.maximum(decisions.following, np.arange(decisions.num_rows)))
+    return np.concatenate([[True], reach[:-1] < np.arange(1, decisions.num_rows)])
 
 
 @pytest.mark.parametrize(
