@@ -25,7 +25,7 @@ from pathlib import Path
 
 import numpy as np
 
-GROUPS = ("playouts", "batch", "clone", "vector", "aec", "arena", "start", "peers")
+GROUPS = ("playouts", "batch", "clone", "vector", "learning", "aec", "arena", "start", "peers")
 BATCH = 1024
 
 
@@ -38,7 +38,7 @@ class Args:
     seconds: float = 1.0
     """about how long one timing takes"""
     only: tuple[str, ...] = GROUPS
-    """groups to measure: playouts, batch, clone, vector, aec, arena, start, peers"""
+    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, start, peers"""
     out: Path | None = None
     """where the figures go; for all groups experiments/results/benchmark.json, else nowhere"""
 
@@ -221,6 +221,10 @@ def _learner_steps(game: str) -> Callable[[int], int]:
 
 
 def _dummy_steps(game: str) -> Callable[[int], int]:
+    return _sb3_steps(_dummy_env(game))
+
+
+def _dummy_env(game: str):
     import gymnasium
     from stable_baselines3.common.vec_env import DummyVecEnv
 
@@ -229,7 +233,7 @@ def _dummy_steps(game: str) -> Callable[[int], int]:
             f"bestia_env:bestia_env/{game.capitalize()}-v0", disable_env_checker=True
         )
 
-    return _sb3_steps(DummyVecEnv([make] * 16))
+    return DummyVecEnv([make] * 16)
 
 
 def _sb3_steps(env) -> Callable[[int], int]:
@@ -243,6 +247,105 @@ def _sb3_steps(env) -> Callable[[int], int]:
         return rounds * env.num_envs
 
     return work
+
+
+def learning_figures() -> list[Figure]:
+    """A 64-64 network that acts alone, and that is trained by PPO in four epochs."""
+    figures = []
+    for game in ("bestia", "beast"):
+        name = f"{game.capitalize()}, 4 players"
+        figures += [
+            Figure(f"acting, SelfPlay, {name}", "decisions/s", _self_play(game)),
+            Figure(f"acting, MaskablePPO on DummyVecEnv, {name}", "decisions/s", _sb3_acting(game)),
+            Figure(f"training, train_ppo, {name}", "decisions/s", _ppo(game, True), 100e3),
+            Figure(f"training, train_ppo --no-oracle, {name}", "decisions/s", _ppo(game, False)),
+            Figure(f"training, MaskablePPO on LearnerVecEnv, {name}", "decisions/s", _sb3_fast(game)),
+            Figure(f"training, MaskablePPO on DummyVecEnv, {name}", "decisions/s", _sb3_slow(game)),
+        ]
+    return figures
+
+
+_LEARNING = {"hidden": (64, 64), "epochs": 4}
+
+
+def _self_play(game: str) -> Callable[[int], int]:
+    from agents.self_play import SelfPlay
+    from experiments.train_ppo import Arguments, Ppo
+
+    network = Ppo(Arguments(Path("none"), game=game, **_LEARNING)).network()
+    tables = SelfPlay(game, 4, seed=0)
+    return lambda count: tables.play(network, count)[0].num_rows
+
+
+def _ppo(game: str, oracle: bool) -> Callable[[int], int]:
+    from experiments.train_ppo import Arguments, Ppo
+
+    arguments = Arguments(Path("none"), game=game, alone=0, joined=0, oracle=oracle, **_LEARNING)
+    return _updates(Ppo(arguments))
+
+
+def _updates(learner) -> Callable[[int], int]:
+    def work(count: int) -> int:
+        before = learner.steps
+        while learner.steps < before + count:
+            learner.update()
+        return learner.steps - before
+
+    return work
+
+
+def _sb3_fast(game: str) -> Callable[[int], int]:
+    from experiments.train_maskable_ppo import Arguments, Learner
+
+    return _updates(Learner(Arguments(Path("none"), game=game, **_LEARNING)))
+
+
+def _sb3_slow(game: str) -> Callable[[int], int]:
+    model = _dummy_model(game)
+
+    def work(count: int) -> int:
+        size = model.n_steps * model.n_envs
+        rounds = -(-count // size)
+        model.learn(rounds * size, reset_num_timesteps=False)
+        return rounds * size
+
+    return work
+
+
+def _sb3_acting(game: str) -> Callable[[int], int]:
+    model = _dummy_model(game)
+    env = model.get_env()
+    observations = env.reset()
+
+    def work(count: int) -> int:
+        nonlocal observations
+        rounds = -(-count // env.num_envs)
+        for _ in range(rounds):
+            masks = np.stack(env.env_method("action_masks"))
+            actions, _ = model.predict(observations, action_masks=masks)
+            observations = env.step(actions)[0]
+        return rounds * env.num_envs
+
+    return work
+
+
+def _dummy_model(game: str):
+    import torch
+    from sb3_contrib import MaskablePPO
+
+    torch.set_num_threads(1)
+    torch.distributions.Distribution.set_default_validate_args(False)
+    return MaskablePPO(
+        "MlpPolicy",
+        _dummy_env(game),
+        n_steps=256,
+        batch_size=2048,
+        n_epochs=_LEARNING["epochs"],
+        gamma=1.0,
+        policy_kwargs={"net_arch": list(_LEARNING["hidden"]), "activation_fn": torch.nn.ReLU},
+        seed=0,
+        device="cpu",
+    )
 
 
 def aec_figures() -> list[Figure]:
@@ -276,18 +379,40 @@ def _aec(env) -> Callable[[int], int]:
 
 
 def arena_figures() -> list[Figure]:
-    """Whole hands among baselines, as the arena plays them."""
+    """Whole hands among baselines, and among 64-64 networks, as the arena plays them."""
     from agents.arena import baseline_hands
 
-    return [
-        Figure(
-            f"arena, {game.capitalize()}, 4 baselines",
-            "hands/s",
-            functools.partial(baseline_hands, game, 4),
-            200e3,
-        )
-        for game in ("bestia", "beast")
-    ]
+    figures = []
+    for game in ("bestia", "beast"):
+        name = game.capitalize()
+        hands = functools.partial(baseline_hands, game, 4)
+        figures += [
+            Figure(f"arena, {name}, 4 baselines", "hands/s", hands, 200e3),
+            Figure(f"arena, {name}, 4 networks", "decisions/s", _network_decisions(game), 100e3),
+        ]
+    return figures
+
+
+def _network_decisions(game: str) -> Callable[[int], int]:
+    from agents.arena import Piece, Table, play_piece
+    from agents.policies import NETWORK, Policy
+    from agents.self_play import SelfPlay
+    from experiments.train_ppo import Arguments, Ppo
+
+    network = Ppo(Arguments(Path("none"), game=game, **_LEARNING)).network()
+    policies = [Policy(f"network {seat}", game, NETWORK, network=network) for seat in range(4)]
+    # How often there is a choice in a hand; the arena itself does not count.
+    decisions, hands = SelfPlay(game, 4, seed=0).play(network, 50_000)
+    a_deal = 4 * decisions.num_rows / hands
+
+    def work(count: int) -> int:
+        deals = max(1, round(count / a_deal))
+        for start in range(0, deals, BATCH):
+            stop = min(start + BATCH, deals)
+            play_piece(Table(game), policies, Piece((0, 1, 2, 3), start, stop))
+        return round(deals * a_deal)
+
+    return work
 
 
 def peer_figures() -> tuple[list[Figure], list[str]]:
@@ -463,6 +588,7 @@ def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
         "batch": batch_figures,
         "clone": clone_figures,
         "vector": vector_figures,
+        "learning": learning_figures,
         "aec": aec_figures,
         "arena": arena_figures,
     }
@@ -512,6 +638,13 @@ _COMPARED = {
     f"LearnerVecEnv of sb3, {BATCH}, Bestia, 4 players": (
         "DummyVecEnv of sb3, 16, Bestia, 4 players",
     ),
+    **{
+        f"{work}, {ours}, {game}, 4 players": (
+            f"{work}, MaskablePPO on DummyVecEnv, {game}, 4 players",
+        )
+        for game in ("Bestia", "Beast")
+        for work, ours in (("acting", "SelfPlay"), ("training", "train_ppo"))
+    },
     "AEC env, Bestia, 4 players": ("PettingZoo tictactoe_v3, env()",),
 }
 

@@ -28,9 +28,9 @@ class Arguments:
 
     out: Path = Path("runs/demo")
     """Where everything goes."""
-    bestia_steps: int = 2_500_000
+    bestia_steps: int = 4_000_000
     """The learner's decisions in Bestia."""
-    beast_steps: int = 2_500_000
+    beast_steps: int = 4_000_000
     """The learner's decisions in Beast."""
     deals: int = 20_000
     """Duplicate deals for each cell of the tables, each played in every seat rotation."""
@@ -95,13 +95,13 @@ class Run:
         self.game = game
         self.folder = arguments.out / game
         self.policy = f"net:{self.folder}/training/policy.safetensors"
-        self.steps = 512 if arguments.smoke else getattr(arguments, f"{game}_steps")
+        self.steps = 1024 if arguments.smoke else getattr(arguments, f"{game}_steps")
         self.deals = 50 if arguments.smoke else arguments.deals
         self._command = [
-            *(sys.executable, "-m", "experiments.train_maskable_ppo", "--game", game),
+            *(sys.executable, "-m", "experiments.train_ppo", "--game", game),
             *("--run-dir", str(self.folder / "training"), "--seed", str(arguments.seed)),
             *(["--smoke"] if arguments.smoke else ["--total-steps", str(self.steps)]),
-            *([] if arguments.smoke else ["--eval-deals", "0"]),
+            *([] if arguments.smoke else ["--final-deals", "0"]),
         ]
 
     def start(self) -> subprocess.Popen[str]:
@@ -225,7 +225,7 @@ def plot_curve(game: str, records: list[dict[str, Any]], path: Path) -> None:
         linewidth=0,
     )
     axes.axhline(0, color="#555555", linewidth=0.8)
-    axes.set_title(f"{game.capitalize()}, 4 players: the learner among a mixture of baselines")
+    axes.set_title(f"{game.capitalize()}, 4 players: the learner among baselines and past selves")
     axes.set_xlabel("decisions of the learner")
     axes.set_ylabel("pots per hand in training (95 % of an update)")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value / 1e6:g} M")
