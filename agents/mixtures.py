@@ -57,7 +57,7 @@ def weights(choices: Mapping | Sequence) -> dict:
 
 
 def chances(weights: Mapping) -> np.ndarray:
-    """(K,) float64, the chances of choices with such weights, cumulated; if all are 0, the first's."""
+    """(K,) float64, chances by weight, cumulated, the last 1; all the first's if all weigh 0."""
     sums = np.cumsum(np.array(list(weights.values()), float))
     return sums / sums[-1] if any(weights.values()) else np.ones(sums.size)
 

@@ -322,7 +322,10 @@ def _play_hand(players, field, room, decided, out):
             action = lowest(choices)
         elif is_baseline:
             look(room.states, 0, seat, room.views, 0)
-            kind, parameter = players.baselines.kinds[who - 1], players.baselines.parameters[who - 1]
+            kind, parameter = (
+                players.baselines.kinds[who - 1],
+                players.baselines.parameters[who - 1],
+            )
             action = baseline_act(kind, parameter, room.views[0], choices, room.rng)
         else:
             action = _decide(players, seat, who, room, decided, out)

@@ -22,6 +22,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -259,29 +260,33 @@ def learning_figures() -> list[Figure]:
             Figure(f"acting, MaskablePPO on DummyVecEnv, {name}", "decisions/s", _sb3_acting(game)),
             Figure(f"training, train_ppo, {name}", "decisions/s", _ppo(game, True), 100e3),
             Figure(f"training, train_ppo --no-oracle, {name}", "decisions/s", _ppo(game, False)),
-            Figure(f"training, MaskablePPO on LearnerVecEnv, {name}", "decisions/s", _sb3_fast(game)),
+            Figure(
+                f"training, MaskablePPO on LearnerVecEnv, {name}", "decisions/s", _sb3_fast(game)
+            ),
             Figure(f"training, MaskablePPO on DummyVecEnv, {name}", "decisions/s", _sb3_slow(game)),
         ]
     return figures
 
 
-_LEARNING = {"hidden": (64, 64), "epochs": 4}
+_LEARNING: dict[str, Any] = {"hidden": (64, 64), "epochs": 4}
 
 
 def _self_play(game: str) -> Callable[[int], int]:
     from agents.self_play import SelfPlay
-    from experiments.train_ppo import Arguments, Ppo
 
-    network = Ppo(Arguments(Path("none"), game=game, **_LEARNING)).network()
-    tables = SelfPlay(game, 4, seed=0)
+    network, tables = _learner(game).network(), SelfPlay(game, 4, seed=0)
     return lambda count: tables.play(network, count)[0].num_rows
 
 
 def _ppo(game: str, oracle: bool) -> Callable[[int], int]:
+    return _updates(_learner(game, alone=0, joined=0, oracle=oracle))
+
+
+def _learner(game: str, **options: Any):
     from experiments.train_ppo import Arguments, Ppo
 
-    arguments = Arguments(Path("none"), game=game, alone=0, joined=0, oracle=oracle, **_LEARNING)
-    return _updates(Ppo(arguments))
+    options |= {"game": game, **_LEARNING}
+    return Ppo(Arguments(Path("none"), **options))
 
 
 def _updates(learner) -> Callable[[int], int]:
@@ -297,7 +302,7 @@ def _updates(learner) -> Callable[[int], int]:
 def _sb3_fast(game: str) -> Callable[[int], int]:
     from experiments.train_maskable_ppo import Arguments, Learner
 
-    return _updates(Learner(Arguments(Path("none"), game=game, **_LEARNING)))
+    return _updates(Learner(Arguments(Path("none"), **{"game": game, **_LEARNING})))
 
 
 def _sb3_slow(game: str) -> Callable[[int], int]:
@@ -397,9 +402,8 @@ def _network_decisions(game: str) -> Callable[[int], int]:
     from agents.arena import Piece, Table, play_piece
     from agents.policies import NETWORK, Policy
     from agents.self_play import SelfPlay
-    from experiments.train_ppo import Arguments, Ppo
 
-    network = Ppo(Arguments(Path("none"), game=game, **_LEARNING)).network()
+    network = _learner(game).network()
     policies = [Policy(f"network {seat}", game, NETWORK, network=network) for seat in range(4)]
     # How often there is a choice in a hand; the arena itself does not count.
     decisions, hands = SelfPlay(game, 4, seed=0).play(network, 50_000)

@@ -32,7 +32,7 @@ class SelfPlayArguments(training.TrainingArguments):
         "checkpoint_every": 256,
         "final_deals": 50,
     }
-    RANGES: ClassVar = (
+    RANGES: ClassVar[training.Ranges] = (
         (("steps_per_update", "batch_size", "epochs", "past_every", "past_size"), 1, 10**9),
         (("alone", "joined"), 0, 1),
         (("learning_rate",), 1e-9, 1),

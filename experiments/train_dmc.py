@@ -30,7 +30,7 @@ class Arguments(SelfPlayArguments):
     """Train one network for all seats by deep Monte Carlo."""
 
     MODULE: ClassVar = "experiments.train_dmc"
-    RANGES: ClassVar = (
+    RANGES: ClassVar[training.Ranges] = (
         *SelfPlayArguments.RANGES,
         (("temperature", "last_temperature"), 1e-3, 100),
     )

@@ -35,7 +35,7 @@ class Arguments(training.TrainingArguments):
         "checkpoint_every": 256,
         "final_deals": 50,
     }
-    RANGES: ClassVar = (
+    RANGES: ClassVar[training.Ranges] = (
         (("num_envs", "steps_per_update", "batch_size", "epochs"), 1, 10**12),
         (("entropy", "gae_lambda", "same_opponents"), 0, 1),
         (("learning_rate", "clip"), 1e-9, 1),

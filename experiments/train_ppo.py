@@ -30,7 +30,7 @@ class Arguments(SelfPlayArguments):
     """Train one network for all seats by masked PPO in self-play."""
 
     MODULE: ClassVar = "experiments.train_ppo"
-    RANGES: ClassVar = (
+    RANGES: ClassVar[training.Ranges] = (
         *SelfPlayArguments.RANGES,
         (("magnet_every",), 1, 10**9),
         (("entropy", "kl", "gae_lambda", "magnet_decay"), 0, 1),

@@ -35,7 +35,7 @@ class Arguments(training.TrainingArguments):
         "checkpoint_every": 512,
         "final_deals": 50,
     }
-    RANGES: ClassVar = (
+    RANGES: ClassVar[training.Ranges] = (
         (("num_envs", "steps_per_update"), 1, 10**6),
         (("learning_rate",), 1e-9, 10),
         (("exploration",), 0, 1),
@@ -89,7 +89,8 @@ class LinearQ:
         at = np.arange(num_envs)
         known = np.zeros((num_envs, n, self.weights.shape[1]), np.float32)  # at its last decision
         action = np.full((num_envs, n), -1)  # what each seat did then, -1 for nothing yet
-        errors, hands = [], 0
+        errors: list[np.ndarray] = []
+        hands = 0
         for _ in range(self.arguments.steps_per_update):
             features = np.hstack([tables.observations, np.ones((num_envs, 1), np.float32)])
             worth = np.where(tables.masks, features @ self.weights.T, -np.inf)
@@ -103,9 +104,9 @@ class LinearQ:
             paid = tables.rewards[i, seat] / self.pot
             errors += [self.learn(known[i, seat], action[i, seat], paid, left)]
             action[tables.ended > 0] = -1
-            hands += np.count_nonzero(tables.ended)
+            hands += int(np.count_nonzero(tables.ended))
         self.steps += num_envs * self.arguments.steps_per_update
-        return {"hands": int(hands), "error": float(np.sqrt(np.mean(np.concatenate(errors) ** 2)))}
+        return {"hands": hands, "error": float(np.sqrt(np.mean(np.concatenate(errors) ** 2)))}
 
     def choose(self, worth: np.ndarray, left: float, rng: np.random.Generator) -> np.ndarray:
         """The best action, or now and then any legal one: (B,) from the worth of each, (B, A)."""

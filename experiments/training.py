@@ -23,6 +23,7 @@ from experiments.run_folder import Run
 if TYPE_CHECKING:
     from agents.networks import Network
 
+Ranges = tuple[tuple[tuple[str, ...], float, float], ...]  # names, least and greatest values
 EVALUATION_SEED = 1_000_000  # of the deals that the evaluations of a training play
 
 
@@ -32,7 +33,7 @@ class TrainingArguments:
 
     MODULE: ClassVar[str]
     SMOKE: ClassVar[dict[str, Any]]
-    RANGES: ClassVar[tuple[tuple[tuple[str, ...], float, float], ...]] = ()
+    RANGES: ClassVar[Ranges] = ()
 
     run_dir: Path
     """Where everything goes; a folder of the same run is gone on with."""
@@ -75,9 +76,7 @@ class TrainingArguments:
                     raise ValueError(f"{name} must be from {least} to {most}, not {value}")
         for name in ("eval_deals", "final_deals"):
             if getattr(self, name) == 1:
-                raise ValueError(
-                    f"{name} must be 0 or at least 2, not 1: one deal has no interval"
-                )
+                raise ValueError(f"{name} must be 0 or at least 2, not 1: one deal has no interval")
 
     def command(self) -> str:
         """The command line that these arguments stand for."""
@@ -204,9 +203,10 @@ def _learn(arguments: TrainingArguments, folder: Run, learner: Learner) -> float
     with folder.logs(learner.steps) as log, Display(arguments, learner.steps) as display:
         while learner.steps < arguments.total_steps:
             began, before = time.perf_counter(), learner.steps
-            record = {"steps": 0, **learner.update(), "steps": learner.steps}
+            record = {**learner.update()}
             duration = time.perf_counter() - began
             seconds += duration
+            record["steps"] = learner.steps
             record["steps_per_second"] = (learner.steps - before) / duration
             record["seconds"] = seconds
             if _is_due(arguments.eval_every, before, learner.steps):

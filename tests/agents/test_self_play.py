@@ -58,7 +58,9 @@ def replay(game, labels, decisions: Decisions, row: int, hand: int, pots: set) -
         relabel(labels, order, seen, mask, shown, allowed)
         np.testing.assert_array_equal(decisions.observations[row], shown)
         np.testing.assert_array_equal(decisions.masks[row], allowed)
-        np.testing.assert_array_equal(decisions.others[row], others(game, states, seat, labels, order))
+        np.testing.assert_array_equal(
+            decisions.others[row], others(game, states, seat, labels, order)
+        )
         assert decisions.seats[row] == seat
         if seat in last:
             assert decisions.following[last[seat]] == row
@@ -187,7 +189,9 @@ def test_advantages_follow_the_seats_own_decisions():
         errors = [then - now for now, then in zip(values[chain], after)]
         expected[row] = sum(lam**k * error for k, error in enumerate(errors))
     np.testing.assert_allclose(advantages(values, decisions, lam), expected, atol=1e-5)
-    np.testing.assert_allclose(advantages(values, decisions, 1), decisions.returns - values, atol=1e-5)
+    np.testing.assert_allclose(
+        advantages(values, decisions, 1), decisions.returns - values, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize(

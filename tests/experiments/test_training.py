@@ -47,14 +47,13 @@ def test_smoke_leaves_a_policy_that_loads(script, tmp_path, capsys):
     )
     policy = script.train(arguments)
     facts = json.loads(policy.with_suffix(".json").read_text(encoding="utf-8"))
+    steps = script.Arguments.SMOKE["total_steps"]
     assert f"python -m experiments.{script.__name__.rpartition('.')[2]} --" in facts["command"]
-    assert f"--game beast --num-players 5 --total-steps {script.Arguments.SMOKE['total_steps']}" in (
-        facts["command"]
-    )
+    assert f"--game beast --num-players 5 --total-steps {steps}" in facts["command"]
     assert "--rules demonstration=off" in facts["command"]
     assert facts["rules"]["demonstration"] == "off"
     assert facts["seed"] == 0
-    assert facts["steps"] >= script.Arguments.SMOKE["total_steps"]
+    assert facts["steps"] >= steps
     assert {"python", "torch", "sb3_contrib"} <= facts["versions"].keys()
     assert all(row["half_width"] > 0 for row in facts["result"])
     assert "random" in capsys.readouterr().out
