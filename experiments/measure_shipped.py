@@ -1,0 +1,176 @@
+"""Measure the shipped policies against every baseline, both ways, at several pots.
+
+    python -m experiments.measure_shipped
+
+A policy sits alone among copies of each baseline, and each baseline alone among copies of the
+policy, on duplicate deals that neither training nor selection has seen. Results are written after
+every baseline; interrupted, the same command goes on where it was.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agents.shipped import Shipped
+
+MARGIN = 0.02  # pots per hand that a policy should win, and by five standard errors
+LEAK = 0.01  # pots per hand that a baseline should not win among copies of the policy
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Measure the shipped policies against every baseline."""
+
+    policies: tuple[str, ...] = ()
+    """Names such as bestia-4; all that are shipped if none are given."""
+    pots: tuple[int, ...] = (1, 2, 4, 8)
+    """Pots played for, in opening pots."""
+    deals: int = 50_000
+    """Duplicate deals for each figure."""
+    seed: int = 30_000_000
+    """Of the deals."""
+    jobs: int = 1
+    """Processes. The numbers do not depend on it."""
+    out: Path = Path("experiments/results/shipped.json")
+    """Where the figures go; those of the same policies, deals and seed are kept."""
+
+
+def main(arguments: Arguments) -> None:
+    """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    try:
+        rows = measure(arguments)
+    except (ValueError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\nstopped: the same command goes on where it was", file=sys.stderr)
+        sys.exit(130)
+    print("\n".join(table(rows)))
+    print(f"written to {arguments.out}")
+
+
+def measure(arguments: Arguments) -> list[dict[str, Any]]:
+    """All figures, a row for each policy, pot and baseline.
+
+    Raises:
+        ValueError: an argument is out of range.
+        OSError: the file cannot be written to.
+    """
+    from rich.progress import track
+
+    from agents.checkpoints import write_whole
+    from agents.reports import check_writable
+    from bestia_env.rules.table import check_coins
+
+    check_coins("deals", arguments.deals, least=2)
+    check_coins("jobs", arguments.jobs, least=1)
+    for pot in arguments.pots:
+        check_coins("pots", pot, least=1, most=10**6)
+    work = list(_work(arguments))
+    check_writable(arguments.out.parent)
+    known = {_key(row): row for row in _saved(arguments.out)}
+    wanted = {_key(row) for row, _ in work}
+    others = [row for key, row in known.items() if key not in wanted]
+    rows: list[dict[str, Any]] = []
+    for row, policy in track(work, "measuring", transient=True):
+        rows.append(known.get(_key(row)) or {**row, **_figures(arguments, row, policy)})
+        text = json.dumps([*others, *rows], indent=1)
+        write_whole(arguments.out, f"{text}\n".encode())
+    return rows
+
+
+def _work(arguments: Arguments) -> Iterator[tuple[dict[str, Any], Shipped]]:
+    """What each figure is of."""
+    import hashlib
+
+    from agents.policies import default_specs
+    from agents.shipped import shipped, shipped_named
+
+    for name in arguments.policies or shipped():
+        policy = shipped_named(name)
+        digest = hashlib.sha256(policy.path.read_bytes()).hexdigest()[:16]
+        for pot in arguments.pots:
+            for spec in default_specs(policy.game):
+                yield (
+                    {
+                        "policy": name,
+                        "weights": digest,
+                        "pot": pot,
+                        "baseline": spec,
+                        "deals": arguments.deals,
+                        "seed": arguments.seed,
+                    },
+                    policy,
+                )
+
+
+def _key(row: dict[str, Any]) -> tuple:
+    return tuple(row[name] for name in ("policy", "weights", "pot", "baseline", "deals", "seed"))
+
+
+def _saved(path: Path) -> list[dict[str, Any]]:
+    """The rows of an earlier run; those of policies that are no longer the same go unused."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    except ValueError:
+        raise ValueError(f"{path} is not JSON: delete it") from None
+
+
+def _figures(arguments: Arguments, row: dict[str, Any], shipped: Shipped) -> dict[str, Any]:
+    from agents.arena import one_against_field
+    from agents.policies import parse_policy
+
+    learner = shipped.policy
+    baseline = parse_policy(row["baseline"], shipped.game, shipped.num_players)
+    gain, leak = (
+        one_against_field(
+            one,
+            field,
+            row["deals"],
+            row["seed"],
+            num_players=shipped.num_players,
+            pot=row["pot"],
+            jobs=arguments.jobs,
+        )
+        for one, field in ((learner, baseline), (baseline, learner))
+    )
+    return {"gain": dataclasses.asdict(gain), "leak": dataclasses.asdict(leak)}
+
+
+def table(rows: list[dict[str, Any]]) -> list[str]:
+    """The figures as a Markdown table; * marks those that miss the aim."""
+    lines = [
+        "| policy | pot | baseline | policy among its copies | it among the policy's |",
+        "|---|---|---|---|---|",
+    ]
+    for row in rows:
+        gain, leak = row["gain"], row["leak"]
+        misses = gain["mean"] < max(MARGIN, 5 / 1.959964 * gain["half_width"])
+        leaks = leak["mean"] + leak["half_width"] >= LEAK
+        cells = [
+            f"{cell['mean']:+.4f} ± {cell['half_width']:.4f}{'*' if fails else ''}"
+            for cell, fails in ((gain, misses), (leak, leaks))
+        ]
+        lines.append(
+            f"| {row['policy']} | {row['pot']} | {row['baseline']} | {' | '.join(cells)} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    import tyro
+
+    main(tyro.cli(Arguments, prog="python -m experiments.measure_shipped", description=__doc__))
