@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from agents.networks import Network
     from agents.self_play import Decisions
 
-MASKED = -1e4  # added to the logits of illegal actions
+MASKED = (
+    -60.0
+)  # added to logits that are not legal: e^-60 is nothing, yet not denormal, which is slow
 
 
 @dataclass(frozen=True)
@@ -120,17 +122,17 @@ class Ppo(SelfPlayLearner):
         import torch
 
         if self.arguments.magnet == "uniform":
-            return torch.log_softmax(batch.bias, 1)
-        return torch.log_softmax(self.magnet(batch.observations) + batch.bias, 1)
+            return torch.log_softmax(batch.padding, 1)
+        return batch.log_probs_of(self.magnet, slice(0, len(batch.padding)))
 
     def _step(self, batch: Batch, part: slice) -> dict[str, float]:
         import torch
         from torch import nn
 
         arguments = self.arguments
-        logits = self.actor(batch.observations.part(part)) + batch.bias[part]
-        log_probs, probs = torch.log_softmax(logits, 1), torch.softmax(logits, 1)
-        chosen = log_probs.gather(1, batch.actions[part])[:, 0]
+        log_probs = batch.log_probs_of(self.actor, part)
+        probs = log_probs.exp()
+        chosen = log_probs.gather(1, batch.chosen[part])[:, 0]
         drift = chosen - batch.log_probs[part]
         ratio, gain = drift.exp(), batch.advantages[part]
         clipped = ratio.clamp(1 - arguments.clip, 1 + arguments.clip)
@@ -168,15 +170,19 @@ class Ppo(SelfPlayLearner):
 class Batch:
     """The decisions of an update, as they are learned from.
 
+    Few actions are ever legal, so all that is said of actions is said of the legal ones alone, of
+    which there are at most L.
+
     Attributes:
         observations: N rows of length D.
         seen: N rows of length D, or D + others, what the critic sees.
-        bias: (N, A) float32, 0 for legal actions, else MASKED.
-        actions: (N, 1) int64.
+        legal: (N, L) int64, the legal actions in ascending order, then others.
+        padding: (N, L) float32, 0 for legal actions, else MASKED.
+        chosen: (N, 1) int64, the place among them of the action taken.
         log_probs: (N,) float32, under the network that played.
         advantages: (N,) float32, normalised.
         targets: (N,) float32, pots, for the critic.
-        magnet: (N, A) float32, log-probabilities of the magnet.
+        magnet: (N, L) float32, log-probabilities of the magnet.
     """
 
     advantages: torch.Tensor
@@ -191,9 +197,20 @@ class Batch:
         self.observations = self.seen = sparse_rows(decisions.observations)
         if oracle:
             self.seen = sparse_rows(decisions.observations, decisions.others)
-        self.bias = torch.from_numpy(decisions.masks).logical_not() * MASKED
-        self.actions = torch.from_numpy(decisions.actions)[:, None]
+        masks = torch.from_numpy(decisions.masks)
+        most = int(masks.sum(1).max())
+        self.legal = masks.byte().argsort(dim=1, descending=True, stable=True)[:, :most]
+        self.padding = masks.gather(1, self.legal).logical_not() * MASKED
+        actions = torch.from_numpy(decisions.actions)[:, None]
+        self.chosen = (self.legal == actions).byte().argmax(1, keepdim=True)
         self.log_probs = torch.from_numpy(decisions.log_probs)
+
+    def log_probs_of(self, actor: torch.nn.Sequential, part: slice) -> torch.Tensor:
+        """(K, L) log-probabilities of the legal actions under a network."""
+        import torch
+
+        logits = actor(self.observations.part(part)).gather(1, self.legal[part])
+        return torch.log_softmax(logits + self.padding[part], 1)
 
 
 if __name__ == "__main__":

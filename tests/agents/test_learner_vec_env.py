@@ -3,7 +3,7 @@ import pytest
 from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
 from stable_baselines3.common.vec_env import VecEnv
 
-from agents import learner_vec_env
+from agents import mixtures
 from agents.baselines.dispatch import act as baseline_act
 from agents.learner_vec_env import LearnerVecEnv
 from bestia_env import engine
@@ -250,7 +250,7 @@ def test_suits_relabelled_make_no_difference_to_the_game():
 def test_opponents_are_drawn_by_their_weights(monkeypatch):
     two = {"random": 3.0, "other": 1.0}
     monkeypatch.setattr(
-        learner_vec_env, "parse_policy", lambda spec, *_: Fake(kind=0, parameter=0.0, spec=spec)
+        mixtures, "parse_policy", lambda spec, *_: Fake(kind=0, parameter=0.0, spec=spec)
     )
     env = LearnerVecEnv("bestia", 4, 4000, seed=0, opponents=two)
     env.reset()

@@ -175,7 +175,9 @@ def test_weights_that_do_not_fit_are_refused():
 
 
 @pytest.mark.parametrize("game", GAMES)
-@pytest.mark.parametrize("options", [{}, {"activation": "tanh", "sort_suits": False}])
+@pytest.mark.parametrize(
+    "options", [{}, {"activation": "tanh", "sort_suits": False}, {"greedy": True}]
+)
 def test_saved_and_loaded_it_is_the_same(game, options, tmp_path):
     network = random_network(game, **options)
     save_network(tmp_path / "deep" / "net.safetensors", network, seed=3)
@@ -210,19 +212,20 @@ def test_a_checkpoint_that_does_not_fit_is_refused(facts, game, num_players, mes
     assert str(path) in str(caught.value)
 
 
-SOUND = {"hidden": [16, 12], "activation": "relu", "sort_suits": True}
+SOUND = {"hidden": [16, 12], "activation": "relu", "sort_suits": True, "greedy": False}
 
 
 @pytest.mark.parametrize(
     ("architecture", "message"),
     [
-        (None, "architecture must name hidden, activation, sort_suits, not None"),
+        (None, "architecture must name hidden, activation, sort_suits, greedy, not None"),
         ([16, 12], r"architecture must name .*, not \[16, 12\]"),
-        ({"hidden": [16, 12]}, "architecture must name hidden, activation, sort_suits"),
+        ({"hidden": [16, 12]}, "must name hidden, activation, sort_suits, greedy"),
         ({**SOUND, "activation": "gelu"}, "activation must be one of tanh, relu, not 'gelu'"),
         ({**SOUND, "activation": ["relu"]}, r"one of tanh, relu, not \['relu'\]"),
         ({**SOUND, "sort_suits": "false"}, "sort_suits must be True or False, not 'false'"),
         ({**SOUND, "sort_suits": 1}, "sort_suits must be True or False, not 1"),
+        ({**SOUND, "greedy": 0}, "greedy must be True or False, not 0"),
         ({**SOUND, "hidden": "16"}, "hidden must be a list of widths, not '16'"),
         ({**SOUND, "hidden": [16.0, 12]}, "hidden must be a list of widths"),
         ({**SOUND, "hidden": [16, 13]}, r"hidden is \[16, 13\], but .* widths \[16, 12\]"),

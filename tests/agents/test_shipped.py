@@ -27,5 +27,7 @@ def test_a_shipped_policy_is_small_and_says_what_it_is(name):
 
 
 def test_unknown_names_are_listed():
-    with pytest.raises(ValueError, match=r"no policy 'bestia-9' is shipped: choose among beast-4, "):
+    with pytest.raises(
+        ValueError, match=r"no policy 'bestia-9' is shipped: choose among beast-4, "
+    ):
         shipped_named("bestia-9")
