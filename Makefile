@@ -11,7 +11,9 @@ PYTEST := $(BIN)/python -m pytest
 LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
 
 .DEFAULT_GOAL := help
-.PHONY: help install demo test test-slow test-nojit test-boundscheck differential check bench clean
+NAME ?= bestia-3
+
+.PHONY: help install demo reproduce measure test test-slow test-nojit test-boundscheck differential check bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -33,6 +35,12 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: install ## train a learner, play it against the baselines, print and save the table
 	$(BIN)/python -m experiments.demo
+
+reproduce: install ## train a shipped policy anew (NAME=bestia-3) and compare
+	$(BIN)/python -m experiments.reproduce $(NAME)
+
+measure: install ## the shipped policies against every baseline, at pots of 1, 2, 4 and 8
+	$(BIN)/python -m experiments.measure_shipped --jobs 2
 
 test: install ## all tests but the slow ones; rules also without JIT and with bounds checks
 	$(PYTEST) -n auto

@@ -1,4 +1,4 @@
-"""The trained policies that come with the project: `agents/checkpoints/GAME-PLAYERS.safetensors`."""
+"""The trained policies that come with the project, `agents/checkpoints/GAME-PLAYERS`."""
 
 from __future__ import annotations
 
