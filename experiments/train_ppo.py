@@ -108,7 +108,7 @@ class Ppo(SelfPlayLearner):
             values = self.critic(batch.seen)[:, 0]
             gains = torch.from_numpy(advantages(values.numpy(), decisions, arguments.gae_lambda))
             batch.targets = values + gains
-            batch.advantages = (gains - gains.mean()) / (gains.std() + 1e-8)
+            batch.advantages = (gains - gains.mean()) / (gains.std(correction=0) + 1e-8)
             if arguments.kl > 0:
                 batch.magnet = self._magnet_log_probs(batch)
         records = [self._step(batch, part) for part in self.minibatches(decisions.num_rows)]
