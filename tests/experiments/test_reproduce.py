@@ -6,7 +6,7 @@ from experiments import reproduce
 def test_smoke_trains_by_the_recipe_and_compares(tmp_path, capfd):
     reproduce.main(reproduce.Arguments("bestia-3", tmp_path / "run", deals=20, smoke=True))
     said = capfd.readouterr().out
-    assert "python -m experiments.train_ppo --game bestia --num-players 3" in said
+    assert "python -m experiments.train_ppo --num-players 3" in said
     assert "trained anew" in said and "the other" in said
 
 
