@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -43,7 +44,8 @@ def weights(choices: Mapping | Sequence) -> dict:
     """Choices with their weights, all alike where none are given.
 
     Raises:
-        ValueError: a choice is named twice, or a weight is not a number from 0, or all are 0.
+        ValueError: a choice is named twice, or a weight is not a number from 0, or all are 0, or
+            their sum is not finite.
     """
     found = dict(choices) if isinstance(choices, Mapping) else dict.fromkeys(choices, 1.0)
     if len(found) < len(choices):
@@ -51,8 +53,8 @@ def weights(choices: Mapping | Sequence) -> dict:
     for choice, weight in found.items():
         if not weight >= 0 or weight == np.inf:
             raise ValueError(f"the weight of {choice!r} must be a number from 0, not {weight!r}")
-    if not any(found.values()):
-        raise ValueError(f"one of the weights must be above 0: {found}")
+    if not 0 < sum(found.values()) < np.inf:
+        raise ValueError(f"the weights must have a sum above 0 that is finite: {found}")
     return found
 
 
@@ -66,12 +68,15 @@ def baseline_mixture(opponents: Mapping[str, float], game: str, num_players: int
     """Baselines by spec, with their weights.
 
     Raises:
-        ValueError: a spec names no baseline.
+        ValueError: a spec names no baseline, or two name the same.
     """
     policies = [parse_policy(spec, game, num_players) for spec in opponents]
     for policy in policies:
         if policy.kind == NETWORK:
             raise ValueError(f"opponent {policy.spec!r}: only baselines can be opponents")
+    for policy, other in itertools.combinations(policies, 2):
+        if policy.same_as(other):
+            raise ValueError(f"opponent {other.spec!r} is the same as {policy.spec!r}")
     return Mixture(
         np.array([policy.kind for policy in policies], np.int64),
         np.array([policy.parameter for policy in policies], np.float64),

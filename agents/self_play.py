@@ -47,7 +47,7 @@ class Decisions(NamedTuple):
         following: (N,) int64, the place of the same seat's next decision in this hand, or LAST.
         returns: (N,) float32, the seat's equity in the hand divided by P: pots.
         seats: (N,) int8.
-        fields: (N,) int8, who else sat there: LEARNER, 1 + baseline, 1 + baselines + past self.
+        fields: (N,) int16, who else sat there: LEARNER, 1 + baseline, 1 + baselines + past self.
     """
 
     observations: np.ndarray
@@ -103,7 +103,7 @@ class Company:
             raise ValueError(
                 f"alone and joined must be at most 1 together, not {self.alone} + {self.joined}"
             )
-        if self.alone + self.joined > 0:
+        if self.opponents or self.alone + self.joined > 0:
             weights(self.opponents)
 
 
@@ -253,7 +253,7 @@ class SelfPlay:
             np.empty(rows, np.int64),
             np.empty(rows, np.float32),
             np.empty(rows, np.int8),
-            np.empty(rows, np.int8),
+            np.empty(rows, np.int16),
         )
 
 

@@ -72,21 +72,26 @@ def draw(runs: tuple[Path, ...], out: Path) -> None:
 def _read(run: Path) -> tuple[tuple[str, int], list[dict[str, Any]]]:
     try:
         arguments = json.loads((run / "arguments.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        table = arguments["game"], arguments["num_players"]
+    except (FileNotFoundError, ValueError, TypeError, KeyError):
         raise ValueError(f"{run} holds no training run") from None
     records = [
         record
         for record in read_metrics(run / "metrics.jsonl")
-        if any(name.startswith("score/") for name in record)
+        if (specs := _specs(record)) and all(f"score_half_width/{s}" in record for s in specs)
     ]
     if not records:
         raise ValueError(f"{run} has no evaluations: train with --eval-every")
-    return (arguments["game"], arguments["num_players"]), records
+    return table, records
+
+
+def _specs(record: dict[str, Any]) -> list[str]:
+    """The baselines of an evaluation, none for other records."""
+    return [name.removeprefix("score/") for name in record if name.startswith("score/")]
 
 
 def _panel(axes: Axes, curves: list[list[dict[str, Any]]]) -> None:
-    specs = [name[6:] for name in curves[0][0] if name.startswith("score/")]
-    for spec, colour in zip(specs, COLOURS, strict=True):
+    for spec, colour in zip(_specs(curves[0][0]), COLOURS, strict=True):
         for records in curves:
             steps = [record["steps"] for record in records]
             means = [record[f"score/{spec}"] for record in records]

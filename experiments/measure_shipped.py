@@ -78,16 +78,16 @@ def measure(arguments: Arguments) -> list[dict[str, Any]]:
     for pot in arguments.pots:
         check_coins("pots", pot, least=1, most=10**6)
     work = list(_work(arguments))
+    if not work:
+        raise ValueError("no policy is shipped, or no pot is given: there is nothing to measure")
     check_writable(arguments.out.parent)
     known = {_key(row): row for row in _saved(arguments.out)}
-    wanted = {_key(row) for row, _ in work}
-    others = [row for key, row in known.items() if key not in wanted]
-    rows: list[dict[str, Any]] = []
     for row, policy in track(work, "measuring", transient=True):
-        rows.append(known.get(_key(row)) or {**row, **_figures(arguments, row, policy)})
-        text = json.dumps([*others, *rows], indent=1)
-        write_whole(arguments.out, f"{text}\n".encode())
-    return rows
+        if _key(row) not in known:
+            known[_key(row)] = {**row, **_figures(arguments, row, policy)}
+            text = json.dumps([*known.values()], indent=1)
+            write_whole(arguments.out, f"{text}\n".encode())
+    return [known[_key(row)] for row, _ in work]
 
 
 def _work(arguments: Arguments) -> Iterator[tuple[dict[str, Any], Shipped]]:
@@ -122,11 +122,12 @@ def _key(row: dict[str, Any]) -> tuple:
 def _saved(path: Path) -> list[dict[str, Any]]:
     """The rows of an earlier run; those of policies that are no longer the same go unused."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        rows = json.loads(path.read_text(encoding="utf-8"))
+        return [row for row in rows if _key(row) and row["gain"] and row["leak"]]
     except FileNotFoundError:
         return []
-    except ValueError:
-        raise ValueError(f"{path} is not JSON: delete it") from None
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(f"{path} holds no figures of this kind: delete it") from None
 
 
 def _figures(arguments: Arguments, row: dict[str, Any], shipped: Shipped) -> dict[str, Any]:

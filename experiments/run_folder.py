@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import io
 import json
 import math
@@ -116,10 +117,11 @@ class Run:
         """Write all that is needed to go on exactly as if nothing had happened."""
         import torch
 
-        content = io.BytesIO()
         everything = {"steps": learner.steps, "seconds": seconds, "learner": learner.state()}
-        torch.save(everything, content)
-        write_whole(self.checkpoint, content.getvalue())
+        file = io.BytesIO()
+        torch.save(everything, file)
+        content = file.getvalue()
+        write_whole(self.checkpoint, hashlib.sha256(content).digest() + content)
 
     def resume(self, learner: Learner) -> float:
         """Go on from the checkpoint if there is one; returns the seconds spent before.
@@ -132,7 +134,7 @@ class Run:
         if not self.checkpoint.exists():
             return 0.0
         try:
-            saved = torch.load(self.checkpoint, weights_only=True)
+            saved = torch.load(io.BytesIO(self._checkpoint_content()), weights_only=True)
             learner.restore(saved["learner"])
             learner.steps, seconds = saved["steps"], saved["seconds"]
         except _DAMAGE:
@@ -141,6 +143,14 @@ class Run:
             ) from None
         print(f"going on from step {learner.steps:,}")
         return seconds
+
+    def _checkpoint_content(self) -> bytes:
+        """What torch saved; its digest stands before it, since torch checks no sums."""
+        file = self.checkpoint.read_bytes()
+        digest, content = file[:32], file[32:]
+        if hashlib.sha256(content).digest() != digest:
+            raise ValueError("the digest is another")
+        return content
 
     def logs(self, steps: int) -> Logs:
         """Logs that begin after so many steps; what they held beyond is dropped."""

@@ -33,7 +33,9 @@ class SelfPlayArguments(training.TrainingArguments):
         "final_deals": 50,
     }
     RANGES: ClassVar[training.Ranges] = (
-        (("steps_per_update", "batch_size", "epochs", "past_every", "past_size"), 1, 10**9),
+        (("steps_per_update",), 1, 10**7),
+        (("batch_size", "epochs", "past_every"), 1, 10**9),
+        (("past_size",), 1, 1000),
         (("alone", "joined"), 0, 1),
         (("learning_rate",), 1e-9, 1),
         (("threads",), 1, 1024),

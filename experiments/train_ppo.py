@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from agents.networks import Network
     from agents.self_play import Decisions
 
-MASKED = (
-    -60.0
-)  # added to logits that are not legal: e^-60 is nothing, yet not denormal, which is slow
+NEVER = -1e30  # the logit of what is not legal; an infinity would make NaN of 0 times itself
 
 
 @dataclass(frozen=True)
@@ -122,8 +120,8 @@ class Ppo(SelfPlayLearner):
         import torch
 
         if self.arguments.magnet == "uniform":
-            return torch.log_softmax(batch.padding, 1)
-        return batch.log_probs_of(self.magnet, slice(0, len(batch.padding)))
+            return torch.log_softmax(NEVER * batch.illegal, 1)
+        return batch.log_probs_of(self.magnet, slice(0, len(batch.illegal)))
 
     def _step(self, batch: Batch, part: slice) -> dict[str, float]:
         import torch
@@ -177,7 +175,7 @@ class Batch:
         observations: N rows of length D.
         seen: N rows of length D, or D + others, what the critic sees.
         legal: (N, L) int64, the legal actions in ascending order, then others.
-        padding: (N, L) float32, 0 for legal actions, else MASKED.
+        illegal: (N, L) bool, are they others?
         chosen: (N, 1) int64, the place among them of the action taken.
         log_probs: (N,) float32, under the network that played.
         advantages: (N,) float32, normalised.
@@ -200,7 +198,7 @@ class Batch:
         masks = torch.from_numpy(decisions.masks)
         most = int(masks.sum(1).max())
         self.legal = masks.byte().argsort(dim=1, descending=True, stable=True)[:, :most]
-        self.padding = masks.gather(1, self.legal).logical_not() * MASKED
+        self.illegal = masks.gather(1, self.legal).logical_not()
         actions = torch.from_numpy(decisions.actions)[:, None]
         self.chosen = (self.legal == actions).byte().argmax(1, keepdim=True)
         self.log_probs = torch.from_numpy(decisions.log_probs)
@@ -210,7 +208,7 @@ class Batch:
         import torch
 
         logits = actor(self.observations.part(part)).gather(1, self.legal[part])
-        return torch.log_softmax(logits + self.padding[part], 1)
+        return torch.log_softmax(logits.masked_fill(self.illegal[part], NEVER), 1)
 
 
 if __name__ == "__main__":

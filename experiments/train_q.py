@@ -37,7 +37,7 @@ class Arguments(training.TrainingArguments):
     }
     RANGES: ClassVar[training.Ranges] = (
         (("num_envs", "steps_per_update"), 1, 10**6),
-        (("learning_rate",), 1e-9, 10),
+        (("learning_rate",), 1e-9, 1),
         (("exploration",), 0, 1),
     )
 
@@ -89,7 +89,7 @@ class LinearQ:
         at = np.arange(num_envs)
         known = np.zeros((num_envs, n, self.weights.shape[1]), np.float32)  # at its last decision
         action = np.full((num_envs, n), -1)  # what each seat did then, -1 for nothing yet
-        errors: list[np.ndarray] = []
+        errors = [np.zeros(0)]
         hands = 0
         for _ in range(self.arguments.steps_per_update):
             features = np.hstack([tables.observations, np.ones((num_envs, 1), np.float32)])
@@ -106,7 +106,8 @@ class LinearQ:
             action[tables.ended > 0] = -1
             hands += int(np.count_nonzero(tables.ended))
         self.steps += num_envs * self.arguments.steps_per_update
-        return {"hands": hands, "error": float(np.sqrt(np.mean(np.concatenate(errors) ** 2)))}
+        found = np.concatenate(errors)
+        return {"hands": hands, "error": float(np.sqrt(found @ found / max(1, found.size)))}
 
     def choose(self, worth: np.ndarray, left: float, rng: np.random.Generator) -> np.ndarray:
         """The best action, or now and then any legal one: (B,) from the worth of each, (B, A)."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agents.networks import Network
 
 Ranges = tuple[tuple[tuple[str, ...], float, float], ...]  # names, least and greatest values
+MOST_WIDTH = 10_000
 EVALUATION_SEED = 1_000_000  # of the deals that the evaluations of a training play
 
 
@@ -152,8 +153,8 @@ def _multiple(word: str) -> int:
 
 def check_widths(hidden: tuple[int, ...]) -> None:
     """Raise a ValueError unless a network may have such layers."""
-    if not hidden or min(hidden) < 1:
-        raise ValueError(f"hidden must be widths of at least 1, not {hidden}")
+    if not hidden or not 1 <= min(hidden) <= max(hidden) <= MOST_WIDTH:
+        raise ValueError(f"hidden must be widths from 1 to {MOST_WIDTH}, not {hidden}")
 
 
 def main(arguments: type[TrainingArguments], train: Callable, description: str | None) -> None:
@@ -166,8 +167,8 @@ def main(arguments: type[TrainingArguments], train: Callable, description: str |
     parsed = tyro.cli(arguments, prog=f"python -m {arguments.MODULE}", description=description)
     try:
         policy = train(parsed)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+    except (ValueError, OSError, MemoryError) as error:
+        print(f"error: {error or 'not enough memory'}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print("\nstopped: the same command goes on from the last checkpoint", file=sys.stderr)

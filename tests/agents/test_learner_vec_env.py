@@ -267,6 +267,9 @@ class Fake:
     def __init__(self, **fields):
         self.__dict__.update(fields)
 
+    def same_as(self, other):
+        return False
+
 
 @pytest.mark.parametrize("action", [-1, 44, 10**9, "illegal"])
 def test_an_illegal_action_is_refused_and_changes_nothing(action):
@@ -295,7 +298,7 @@ def test_an_illegal_action_is_refused_and_changes_nothing(action):
         ({"opponents": {"random": float("nan")}}, "weight of 'random' must be a number from 0"),
         ({"opponents": ["random", "random"]}, "must be different"),
         ({"same_opponents": float("nan")}, "same_opponents must be from 0 to 1, not nan"),
-        ({"opponents": {"random": 0}}, "one of the weights must be above 0"),
+        ({"opponents": {"random": 0}}, "the weights must have a sum above 0"),
         ({"pots": {0: 1}}, "whole multiples of the opening pot, 1 to 1000000, not 0"),
         ({"pots": {1.5: 1}}, "whole multiples of the opening pot, 1 to 1000000, not 1.5"),
     ],

@@ -160,6 +160,13 @@ def test_without_past_selves_the_learner_sits_in_their_stead():
     assert (decisions.fields == LEARNER).all()
 
 
+def test_past_selves_may_be_many():
+    network = random_network("bestia", (4,))
+    table = SelfPlay("bestia", 4, company=company(PAST, alone=1, joined=0), seed=1)
+    decisions, _ = table.play(network, 3000, 0, [network.packed.parameters] * 300)
+    assert 1 <= decisions.fields.min() and 250 < decisions.fields.max() <= 300
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_it_meets_the_opponents_that_the_arena_meets(game):
     network = random_network(game, (8,))
@@ -221,8 +228,8 @@ def starts(decisions) -> np.ndarray:
         ((0, float("nan"), {}), "joined must be from 0 to 1, not nan"),
         ((0.6, 0.6, {}), r"alone and joined must be at most 1 together, not 0.6 \+ 0.6"),
         ((0.5, 0, {"random": -1}), "the weight of 'random' must be a number from 0, not -1"),
-        ((0.5, 0, {"random": 0}), "one of the weights must be above 0"),
-        ((0.5, 0, {}), "one of the weights must be above 0"),
+        ((0.5, 0, {"random": 0}), "the weights must have a sum above 0"),
+        ((0.5, 0, {}), "the weights must have a sum above 0"),
         ((0.5, 0, {"wizard": 1}), "unknown policy 'wizard'"),
         ((0.5, 0, {"net:x.safetensors": 1}), "there is no checkpoint"),
     ],

@@ -18,7 +18,15 @@ def test_runs_are_drawn(tmp_path):
 def test_runs_without_evaluations_are_refused(tmp_path, capsys):
     arguments = train_q.Arguments(tmp_path / "run", smoke=True)
     train_q.train(arguments)
-    for run, message in (("run", "has no evaluations"), ("none", "holds no training run")):
+    for name, content in (("list", "[]"), ("empty", "{}"), ("broken", "{")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "arguments.json").write_text(content)
+    (tmp_path / "run" / "metrics.jsonl").write_text('{"steps": 1, "score/random": 0.1}\n')
+    others = ("none", "list", "empty", "broken")
+    for run, message in [
+        ("run", "has no evaluations"),
+        *((name, "holds no training run") for name in others),
+    ]:
         with pytest.raises(SystemExit) as caught:
             curves.main(curves.Arguments((tmp_path / run,), tmp_path / "curves.png"))
         assert caught.value.code == 2

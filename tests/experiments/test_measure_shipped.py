@@ -32,10 +32,16 @@ def test_an_interrupted_run_goes_on(arguments, monkeypatch):
     assert json.loads(arguments.out.read_text()) == whole
 
 
-def test_figures_of_other_settings_are_kept_beside(arguments):
+def test_nothing_known_is_lost(arguments, monkeypatch):
     first = measure(arguments)
     second = measure(dataclasses.replace(arguments, pots=(2,)))
     assert json.loads(arguments.out.read_text()) == first + second
+    done = json.loads(arguments.out.read_text())
+    monkeypatch.setattr(script, "_figures", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        measure(dataclasses.replace(arguments, pots=(4, 1, 2, 8)))
+    assert json.loads(arguments.out.read_text()) == done
+    assert measure(dataclasses.replace(arguments, pots=(8, 1))) == first[6:] + first[:6]
 
 
 def test_what_misses_the_aim_is_marked():
@@ -52,6 +58,7 @@ def test_what_misses_the_aim_is_marked():
     [
         ({"policies": ("bestia-99",)}, "no policy 'bestia-99' is shipped"),
         ({"deals": 1}, "deals must be an integer from 2"),
+        ({"pots": ()}, "there is nothing to measure"),
         ({"pots": (0,)}, "pots must be an integer from 1"),
         ({"jobs": 0}, "jobs must be an integer from 1"),
     ],
@@ -65,8 +72,9 @@ def test_bad_arguments_exit_with_2(changes, message, arguments, capsys):
     assert not arguments.out.exists()
 
 
-def test_a_damaged_file_is_named(arguments, capsys):
-    arguments.out.write_text("{")
+@pytest.mark.parametrize("content", ["{", "null", "[1]", "[{}]"])
+def test_a_damaged_file_is_named(content, arguments, capsys):
+    arguments.out.write_text(content)
     with pytest.raises(SystemExit):
         script.main(arguments)
-    assert "shipped.json is not JSON: delete it" in capsys.readouterr().err
+    assert "shipped.json holds no figures of this kind: delete it" in capsys.readouterr().err

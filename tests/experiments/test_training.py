@@ -156,6 +156,13 @@ def command_line(script, words, monkeypatch) -> int:
     return caught.value.code
 
 
+def flipped(content: bytes, place: float) -> bytes:
+    """One bit is another, so far into the file."""
+    changed = bytearray(content)
+    changed[int(place * len(changed))] ^= 64
+    return bytes(changed)
+
+
 @pytest.fixture(scope="module", params=SCRIPTS.values(), ids=SCRIPTS.keys())
 def finished(request, tmp_path_factory):
     script = request.param
@@ -179,6 +186,9 @@ def run(finished, tmp_path):
         ("checkpoint.pt", lambda old: old[: len(old) // 10], "checkpoint.pt is damaged: delete it"),
         ("checkpoint.pt", lambda _: b"", "checkpoint.pt is damaged: delete it"),
         ("checkpoint.pt", lambda _: b"rubbish", "checkpoint.pt is damaged: delete it"),
+        ("checkpoint.pt", lambda old: flipped(old, 0.02), "checkpoint.pt is damaged: delete it"),
+        ("checkpoint.pt", lambda old: flipped(old, 0.5), "checkpoint.pt is damaged: delete it"),
+        ("checkpoint.pt", lambda old: flipped(old, 0.9), "checkpoint.pt is damaged: delete it"),
         ("arguments.json", lambda _: b"[]", "arguments.json does not hold .* delete"),
         ("arguments.json", lambda _: b"{}", "arguments.json does not hold .* delete"),
         ("arguments.json", lambda _: b"{", "arguments.json does not hold .* delete"),
@@ -231,6 +241,11 @@ def test_a_terminal_of_few_letters_is_enough(run, monkeypatch):
     assert b"random" in screen.buffer.getvalue()
 
 
+def test_one_step_of_one_table_is_enough(tmp_path):
+    script = SCRIPTS["train_q"]
+    script.train(tiny(script, tmp_path / "run", total_steps=3, num_envs=1, steps_per_update=1))
+
+
 @each
 def test_a_folder_that_is_no_run_is_refused(script, tmp_path):
     (tmp_path / "thesis.tex").touch()
@@ -254,13 +269,18 @@ BAD = [
     (ALL, {"rules": ("forse=True",)}, "forse"),
     (ALL, {"rules": ("stake=4",)}, "stake must be an integer .* not 4"),
     (ALL, {"num_players": 2}, "num_players of bestia must be"),
-    (ALL - Q, {"hidden": ()}, "hidden must be widths of at least 1"),
+    (ALL - Q, {"hidden": ()}, "hidden must be widths from 1 to 10000"),
     (ALL - Q, {"pots": ("1", "01")}, "pots must be different, but '01' is named twice"),
     (ALL - Q, {"pots": ("0",)}, "pots must be whole multiples of the opening pot, .* not 0"),
     (ALL - Q, {"pots": ("1.5",)}, "pots must be whole numbers of opening pots, not '1.5'"),
     (ALL - Q, {"opponents": ("random=x",)}, "'random=x': the weight must be a number, not 'x'"),
     (ALL - Q, {"opponents": ("wizard",)}, "unknown policy 'wizard'"),
     (ALL - Q, {"opponents": ("random", "random=2")}, "must be different, but 'random' is"),
+    (ALL - Q, {"hidden": (10**9,)}, "hidden must be widths from 1 to 10000"),
+    (ALL - Q, {"opponents": ("tight=nan",)}, "the weight of 'tight' must be a number from 0"),
+    (ALL - Q, {"opponents": ("tight=1e308", "random=1e308")}, "sum above 0 that is finite"),
+    (ALL - Q, {"opponents": ("threshold", "threshold:0.60")}, "'threshold:0.60' is the same as"),
+    (SELF_PLAY, {"past_size": 10**4}, "past_size must be from 1 to 1000"),
     (ALL - Q, {"epochs": 0}, "epochs must be from 1 to .*, not 0"),
     (SELF_PLAY, {"alone": 1.5}, "alone must be from 0 to 1, not 1.5"),
     (SELF_PLAY, {"alone": 0.6, "joined": 0.6}, "alone and joined must be at most 1 together"),
