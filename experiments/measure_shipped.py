@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from agents.shipped import Shipped
 
+Z_95 = 1.959964  # standard errors in the half-width of an interval
 MARGIN = 0.02  # pots per hand that a policy should win, and by five standard errors
 LEAK = 0.01  # pots per hand that a baseline should not win among copies of the policy
 
@@ -56,7 +57,7 @@ def main(arguments: Arguments) -> None:
     except KeyboardInterrupt:
         print("\nstopped: the same command goes on where it was", file=sys.stderr)
         sys.exit(130)
-    print("\n".join(table(rows)))
+    print("\n".join(tables(rows)))
     print(f"written to {arguments.out}")
 
 
@@ -151,24 +152,38 @@ def _figures(arguments: Arguments, row: dict[str, Any], shipped: Shipped) -> dic
     return {"gain": dataclasses.asdict(gain), "leak": dataclasses.asdict(leak)}
 
 
-def table(rows: list[dict[str, Any]]) -> list[str]:
-    """The figures as a Markdown table; * marks those that miss the aim."""
-    lines = [
-        "| policy | pot | baseline | policy among its copies | it among the policy's |",
-        "|---|---|---|---|---|",
-    ]
-    for row in rows:
-        gain, leak = row["gain"], row["leak"]
-        misses = gain["mean"] < max(MARGIN, 5 / 1.959964 * gain["half_width"])
-        leaks = leak["mean"] + leak["half_width"] >= LEAK
-        cells = [
-            f"{cell['mean']:+.4f} ± {cell['half_width']:.4f}{'*' if fails else ''}"
-            for cell, fails in ((gain, misses), (leak, leaks))
-        ]
-        lines.append(
-            f"| {row['policy']} | {row['pot']} | {row['baseline']} | {' | '.join(cells)} |"
-        )
+def tables(rows: list[dict[str, Any]]) -> list[str]:
+    """The figures as Markdown tables, two for each game and pot; * marks those that miss an aim."""
+    lines: list[str] = []
+    for game, pot in dict.fromkeys((_game(row), row["pot"]) for row in rows):
+        shown = [row for row in rows if (_game(row), row["pot"]) == (game, pot)]
+        for kind, title in (("gain", "policy among copies of"), ("leak", "one among policies")):
+            lines += [f"{game.capitalize()}, pot {pot}: {title}", *_table(shown, kind), ""]
     return lines
+
+
+def _game(row: dict[str, Any]) -> str:
+    return row["policy"].partition("-")[0]
+
+
+def _table(rows: list[dict[str, Any]], kind: str) -> list[str]:
+    """A row for each baseline, a column for each policy."""
+    policies = list(dict.fromkeys(row["policy"] for row in rows))
+    cells = {(row["baseline"], row["policy"]): _cell(row[kind], kind) for row in rows}
+    lines = [f"| | {' | '.join(policies)} |", "|---" * (len(policies) + 1) + "|"]
+    for baseline in dict.fromkeys(row["baseline"] for row in rows):
+        scores = [cells[baseline, policy] for policy in policies]
+        lines.append(f"| {baseline} | {' | '.join(scores)} |")
+    return lines
+
+
+def _cell(estimate: dict[str, float], kind: str) -> str:
+    mean, half = estimate["mean"], estimate["half_width"]
+    if kind == "gain":
+        misses = mean < max(MARGIN, 5 / Z_95 * half)
+    else:
+        misses = mean + half >= LEAK
+    return f"{mean:+.4f} ± {half:.4f}{'*' if misses else ''}"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import json
 import pytest
 
 from experiments import measure_shipped as script
-from experiments.measure_shipped import Arguments, measure, table
+from experiments.measure_shipped import Arguments, measure, tables
 
 
 @pytest.fixture
@@ -44,13 +44,25 @@ def test_nothing_known_is_lost(arguments, monkeypatch):
     assert measure(dataclasses.replace(arguments, pots=(8, 1))) == first[6:] + first[:6]
 
 
-def test_what_misses_the_aim_is_marked():
-    row = {"policy": "bestia-3", "pot": 1, "baseline": "tight"}
+def test_what_misses_an_aim_is_marked():
     good, bad = {"mean": 0.03, "half_width": 0.002}, {"mean": 0.02, "half_width": 0.009}
     low, high = {"mean": -0.03, "half_width": 0.01}, {"mean": 0.009, "half_width": 0.002}
-    lines = table([{**row, "gain": good, "leak": low}, {**row, "gain": bad, "leak": high}])
-    assert lines[2] == "| bestia-3 | 1 | tight | +0.0300 ± 0.0020 | -0.0300 ± 0.0100 |"
-    assert lines[3] == "| bestia-3 | 1 | tight | +0.0200 ± 0.0090* | +0.0090 ± 0.0020* |"
+    rows = [
+        {"policy": "bestia-3", "pot": 1, "baseline": "tight", "gain": good, "leak": low},
+        {"policy": "bestia-4", "pot": 1, "baseline": "tight", "gain": bad, "leak": high},
+    ]
+    assert tables(rows) == [
+        "Bestia, pot 1: policy among copies of",
+        "| | bestia-3 | bestia-4 |",
+        "|---|---|---|",
+        "| tight | +0.0300 ± 0.0020 | +0.0200 ± 0.0090* |",
+        "",
+        "Bestia, pot 1: one among policies",
+        "| | bestia-3 | bestia-4 |",
+        "|---|---|---|",
+        "| tight | -0.0300 ± 0.0100 | +0.0090 ± 0.0020* |",
+        "",
+    ]
 
 
 @pytest.mark.parametrize(
