@@ -351,7 +351,7 @@ def test_an_interrupt_exits_with_130(tmp_path, monkeypatch, capsys):
 BUDGETS = {
     "train_ppo": {"total_steps": 400_000, "hidden": (64,)},
     "train_dmc": {"total_steps": 400_000, "hidden": (64,)},
-    "train_q": {"total_steps": 400_000},
+    "train_q": {"total_steps": 1_500_000},
     "train_maskable_ppo": {
         "total_steps": 150_000, "hidden": (64,), "num_envs": 256, "opponents": ("random",),
     },
