@@ -1,6 +1,6 @@
 """Train a learner for each game, then pit it against every baseline: `make demo`.
 
-Both learners train at once, a core each, for two to eight minutes. Then each plays one against a
+Both learners train at once, a core each, for up to eight minutes. Then each plays one against a
 field and at mixed tables with all baselines of its game, on duplicate deals that the training has
 never seen. Tables, plots and policies go to `runs/demo/`. Interrupted, it goes on where it was.
 """

@@ -10,18 +10,18 @@ every baseline; interrupted, the same command goes on where it was.
 from __future__ import annotations
 
 import dataclasses
-import io
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agents.estimates import Z_95
+from experiments.command_line import ends_cleanly
+
 if TYPE_CHECKING:
     from agents.shipped import Shipped
 
-Z_95 = 1.959964  # standard errors in the half-width of an interval
 MARGIN = 0.02  # pots per hand that a policy should win, and by five standard errors
 LEAK = 0.01  # pots per hand that a baseline should not win among copies of the policy
 
@@ -46,17 +46,8 @@ class Arguments:
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    try:
+    with ends_cleanly("the same command goes on where it was"):
         rows = measure(arguments)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("\nstopped: the same command goes on where it was", file=sys.stderr)
-        sys.exit(130)
     print("\n".join(tables(rows)))
     print(f"written to {arguments.out}")
 

@@ -2,14 +2,14 @@
 
     python -m experiments.reproduce bestia-3
 
-The recipe is the command in `experiments/recipes/NAME.txt`. On the machine and with the versions
-that the policy was trained with, the weights come out the same to the last bit; elsewhere about as
-good, which is what the table shows. Interrupted, the same command goes on where it was.
+The recipe is the command in `experiments/recipes/NAME.txt`. A training gives the same weights again
+on one machine with one version of the code; the policies came from the commits that their sidecars
+name. Elsewhere it gives others, and the table shows whether they are as good. Interrupted, the same
+command goes on where it was.
 """
 
 from __future__ import annotations
 
-import io
 import shlex
 import subprocess
 import sys
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
+
+from experiments.command_line import ends_cleanly
 
 if TYPE_CHECKING:
     from agents.shipped import Shipped
@@ -43,17 +45,8 @@ class Arguments:
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    try:
+    with ends_cleanly("the same command goes on where it was"):
         reproduce(arguments)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("\nstopped: the same command goes on where it was", file=sys.stderr)
-        sys.exit(130)
 
 
 def reproduce(arguments: Arguments) -> None:

@@ -6,6 +6,7 @@ learns from the last ones.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -75,7 +76,7 @@ class SelfPlayArguments(training.TrainingArguments):
         training.check_widths(self.hidden)
 
 
-class SelfPlayLearner:
+class SelfPlayLearner(ABC):
     """A `training.Learner`, but for what it learns and how.
 
     Attributes:
@@ -117,17 +118,17 @@ class SelfPlayLearner:
 
     # What a training by self-play says of itself.
 
+    @abstractmethod
     def network(self) -> Network:
         """The policy so far."""
-        raise NotImplementedError
 
+    @abstractmethod
     def learn(self, decisions: Decisions) -> dict[str, float]:
         """Learn from decisions, and say what there is to say about it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def parts(self) -> dict[str, Any]:
         """What is trained: whatever has a `state_dict`, by name."""
-        raise NotImplementedError
 
     # An update.
 

@@ -9,7 +9,6 @@ last checkpoint and ends as if nothing had happened. The same seed gives the sam
 from __future__ import annotations
 
 import dataclasses
-import io
 import shlex
 import sys
 import time
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
+from experiments.command_line import ends_cleanly
 from experiments.run_folder import Run
 
 if TYPE_CHECKING:
@@ -161,19 +161,9 @@ def main(arguments: type[TrainingArguments], train: Callable, description: str |
     """Run a command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
     import tyro
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     parsed = tyro.cli(arguments, prog=f"python -m {arguments.MODULE}", description=description)
-    try:
-        policy = train(parsed)
-    except (ValueError, OSError, MemoryError) as error:
-        print(f"error: {error or 'not enough memory'}", file=sys.stderr)
-        sys.exit(2)
-    except KeyboardInterrupt:
-        print("\nstopped: the same command goes on from the last checkpoint", file=sys.stderr)
-        sys.exit(130)
-    print(f"policy spec: net:{policy}")
+    with ends_cleanly("the same command goes on from the last checkpoint"):
+        print(f"policy spec: net:{train(parsed)}")
 
 
 def run(arguments: Any, make_learner: Callable[[Any], Learner]) -> Path:

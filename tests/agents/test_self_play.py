@@ -174,13 +174,11 @@ def test_it_meets_the_opponents_that_the_arena_meets(game):
         table = SelfPlay(game, 4, company=company(spec, alone=1, joined=0), seed=4)
         decisions, hands = table.play(network, 20_000)
         ends = decisions.returns[decisions.following == LAST]
-        # Hands without a choice bring what a seat brings that never knocks: leave them out.
-        if len(ends) < 0.98 * hands:
-            continue
+        assert len(ends) == hands  # everybody is asked at least once
         learner = Policy("net", game, NETWORK, network=network)
         found = one_against_field(learner, parse_policy(spec, game, 4), 2000, 9)
         error = 3 * (ends.std() / len(ends) ** 0.5 + found.half_width / 1.96)
-        assert abs(ends.mean() - found.mean) < error + 0.02 * abs(found.mean) + 0.01
+        assert abs(ends.mean() - found.mean) < error
 
 
 def test_advantages_follow_the_seats_own_decisions():
