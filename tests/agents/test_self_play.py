@@ -174,7 +174,7 @@ def test_it_meets_the_opponents_that_the_arena_meets(game):
         table = SelfPlay(game, 4, company=company(spec, alone=1, joined=0), seed=4)
         decisions, hands = table.play(network, 20_000)
         ends = decisions.returns[decisions.following == LAST]
-        assert len(ends) > 0.999 * hands  # hardly anybody never has a choice
+        assert len(ends) > 0.995 * hands  # hardly anybody never has a choice
         learner = Policy("net", game, NETWORK, network=network)
         found = one_against_field(learner, parse_policy(spec, game, 4), 2000, 9)
         error = 3 * (ends.std() / len(ends) ** 0.5 + found.half_width / 1.96)
