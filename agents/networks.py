@@ -1,7 +1,8 @@
 """Trained policies without their training library: a masked multilayer perceptron in numba.
 
-Observations are mostly zeros, so the first layer adds up only the rows of what is there. An
-answer depends on its own row alone, never on how many rows are asked for at once.
+Observations are mostly zeros, and so are the values behind a ReLU: every layer adds up only the
+rows of what is there. An answer depends on its own row alone, never on how many rows are asked for
+at once.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.checkpoints import load_checkpoint, save_checkpoint, sidecar_path
+from agents.sparse import add_product
 from bestia_env._jit import jit
+from bestia_env.bits import ONE, ZERO, has, lowest, nth, without_lowest
 from bestia_env.games import game_named
-from bestia_env.observe import layout, write_mask, write_observation
+from bestia_env.observe import layout, write_observation
 from bestia_env.rng import unit
 from bestia_env.suits import Relabelling, relabelling, suit_order
 
@@ -39,6 +42,20 @@ class Packed(NamedTuple):
     sizes: np.ndarray
     activation: int
     labels: Relabelling
+
+
+class Scratch(NamedTuple):
+    """Where the kernels compute.
+
+    Attributes:
+        layers: (2, widest) float32, a layer's values and those of the next.
+        columns: (D or widest,) int32, the places of what is not zero.
+        numbers: float32, what stands there.
+    """
+
+    layers: np.ndarray
+    columns: np.ndarray
+    numbers: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +132,14 @@ class Network:
         if rngs.shape != (len(masks),):
             raise ValueError(f"rngs must have shape ({len(masks)},), not {rngs.shape}")
         actions = np.empty(len(masks), np.int64)
-        _act_batch(self.packed, observations, masks, rngs, self.greedy, self._scratch(), actions)
+        _act_batch(self.packed, observations, masks, rngs, self.greedy, self.scratch(), actions)
         return actions
 
     def probabilities(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         """The probability of every action, (K, A) float64; arguments as for `act_batch`."""
         masks = self._checked_masks(observations, masks)
         chances = np.empty(masks.shape)
-        _probabilities(self.packed, observations, masks, self._scratch(), chances)
+        _probabilities(self.packed, observations, masks, self.scratch(), chances)
         return chances
 
     def act_on_view(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
@@ -134,17 +151,8 @@ class Network:
             rng: (1,) uint64, its generator.
         """
         observation = np.empty(self.num_inputs, np.float32)
-        mask = np.empty(self.num_actions, np.int8)
-        return _act_on_view(
-            self.packed,
-            view,
-            np.uint64(legal),
-            rng,
-            self.greedy,
-            observation,
-            mask,
-            self._scratch(),
-        )
+        choices, scratch = np.uint64(legal), self.scratch()
+        return _act_on_view(self.packed, view, choices, rng, self.greedy, observation, scratch)
 
     @functools.cached_property
     def packed(self) -> Packed:
@@ -158,9 +166,13 @@ class Network:
             relabelling(self.game, self.num_players, self.sort_suits),
         )
 
-    def _scratch(self) -> np.ndarray:
+    def scratch(self) -> Scratch:
+        """Room for the kernels."""
         widest = max(len(bias) for _, bias in self.weights)
-        return np.empty((2, widest), np.float32)
+        most = max(self.num_inputs, widest)
+        return Scratch(
+            np.empty((2, widest), np.float32), np.empty(most, np.int32), np.empty(most, np.float32)
+        )
 
     def _checked_masks(self, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
         rows = len(observations)
@@ -309,145 +321,168 @@ def _check_fit(path: str | Path, sidecar: dict, game: str, num_players: int) -> 
             )
 
 
-# The kernels. Scratch is (2, widest layer) float32: a layer's values and those of the next.
+# The kernels. Suits are relabelled on the way in, and actions back on the way out.
 
 
 @jit
 def _act_batch(net, observations, masks, rngs, greedy, scratch, actions):
     for k in range(actions.size):
-        actions[k] = _choose(net, observations[k], masks[k], rngs[k : k + 1], greedy, scratch)
+        choices = _set_of(masks[k])
+        actions[k] = _choose(net, observations[k], choices, rngs[k : k + 1], greedy, scratch)
 
 
 @jit
-def _act_on_view(net, views, legal, rng, greedy, observation, mask, scratch):
+def _act_on_view(net, views, legal, rng, greedy, observation, scratch):
     write_observation(views[0], views[0].viewer, net.labels.at, observation)
-    write_mask(legal, mask)
-    return _choose(net, observation, mask, rng, greedy, scratch)
+    return _choose(net, observation, legal, rng, greedy, scratch)
 
 
 @jit
 def _probabilities(net, observations, masks, scratch, chances):
     for k in range(len(chances)):
         order = suit_order(net.labels, observations[k])
-        run_layers(net, order, observations[k], scratch)
-        logits = scratch[last_row(net)]
-        total = weigh(net, order, logits, masks[k])
+        choices = relabel_actions(net.labels, order, _set_of(masks[k]))
+        total = _weigh_observation(net, order, observations[k], choices, scratch)
+        odds = scratch.layers[last_row(net)]
         for action in range(masks.shape[1]):
             place = net.labels.action[order, action]
-            chances[k, action] = logits[place] / total if masks[k, action] else 0.0
+            chances[k, action] = odds[place] / total if has(choices, place) else 0.0
 
 
 @jit
-def _choose(net, observation, mask, rng, greedy, scratch):
-    chosen = _only(mask)
-    if chosen >= 0:
-        return chosen
+def _choose(net, observation, choices, rng, greedy, scratch):
+    if without_lowest(choices) == ZERO:
+        return lowest(choices)
     order = suit_order(net.labels, observation)
-    run_layers(net, order, observation, scratch)
-    weights = scratch[last_row(net)]
-    total = weigh(net, order, weights, mask)
-    if greedy:
-        return _likeliest(net, order, weights, mask)
-    return sample(net, order, weights, mask, total, rng)
+    choices = relabel_actions(net.labels, order, choices)
+    total = _weigh_observation(net, order, observation, choices, scratch)
+    odds = scratch.layers[last_row(net)]
+    action = _likeliest(odds, choices) if greedy else sample(odds, choices, total, rng)
+    return net.labels.original[order, action]
 
 
 @jit
-def sample(net, order, weights, mask, total, rng):
-    """Draw a legal action by its weight, the weights' sum given."""
-    chosen = -1
+def _weigh_observation(net, order, observation, choices, scratch):
+    end = gather(net.labels, order, observation, scratch.columns, scratch.numbers, 0)
+    run_layers(net, scratch.columns, scratch.numbers, 0, end, scratch)
+    return weigh(scratch.layers[last_row(net)], choices)
+
+
+@jit
+def _set_of(mask):
+    choices = ZERO
+    for action in range(mask.size):
+        choices |= np.uint64(mask[action] != 0) << np.uint64(action)
+    return choices
+
+
+@jit
+def relabel_actions(labels, order, choices):
+    """The set of actions under their numbers in this order of the suits."""
+    new = ZERO
+    while choices != ZERO:
+        new |= ONE << np.uint64(labels.action[order, lowest(choices)])
+        choices = without_lowest(choices)
+    return new
+
+
+@jit
+def gather(labels, order, observation, columns, numbers, start):
+    """Write what is not zero, under its place in this order of the suits; returns the end."""
+    end = start
+    for i in range(observation.size):
+        if observation[i] != 0:
+            columns[end] = labels.observation[order, i]
+            numbers[end] = observation[i]
+            end += 1
+    return end
+
+
+@jit
+def sample(odds, choices, total, rng):
+    """Draw one of a set of actions by its weight, the weights' sum given."""
     left = unit(rng) * total
-    for action in range(mask.size):
-        if mask[action]:
-            chosen = action
-            left -= weights[net.labels.action[order, action]]
-            if left < 0:
-                break
-    return chosen
+    while True:
+        action = lowest(choices)
+        choices = without_lowest(choices)
+        left -= odds[action]
+        if left < 0 or choices == ZERO:
+            return action
 
 
 @jit
-def _only(mask):
-    """The only legal action, -1 if there are more."""
-    only = -1
-    for action in range(mask.size):
-        if mask[action]:
-            if only >= 0:
-                return -1
-            only = action
-    return only
-
-
-@jit
-def _likeliest(net, order, weights, mask):
-    best = -1
-    most = -1.0
-    for action in range(mask.size):
-        if mask[action] and weights[net.labels.action[order, action]] > most:
-            most = weights[net.labels.action[order, action]]
-            best = action
+def _likeliest(odds, choices):
+    best = lowest(choices)
+    while choices != ZERO:
+        if odds[lowest(choices)] > odds[best]:
+            best = lowest(choices)
+        choices = without_lowest(choices)
     return best
 
 
 @jit
-def weigh(net, order, logits, mask):
-    """Turn the logits of legal actions into weights, the greatest 1; returns their sum."""
-    top = -math.inf
-    for action in range(mask.size):
-        if mask[action]:
-            top = max(top, logits[net.labels.action[order, action]])
+def weigh(logits, choices):
+    """Turn the logits of a set of actions into weights, the greatest 1; returns their sum."""
+    top, left = -math.inf, choices
+    while left != ZERO:
+        top = max(top, logits[lowest(left)])
+        left = without_lowest(left)
     total = 0.0
-    for action in range(mask.size):
-        if mask[action]:
-            place = net.labels.action[order, action]
-            logits[place] = math.exp(logits[place] - top)
-            total += logits[place]
+    while choices != ZERO:
+        action = lowest(choices)
+        logits[action] = math.exp(logits[action] - top)
+        total += logits[action]
+        choices = without_lowest(choices)
     return total
 
 
 @jit
 def last_row(net):
-    """The row of scratch that the last layer writes."""
+    """The row of `Scratch.layers` that the last layer writes."""
     return net.sizes.size % 2
 
 
 @jit
-def run_layers(net, order, observation, scratch):
-    """Compute the logits of all actions, as they are numbered with the suits in this order."""
+def run_layers(net, columns, numbers, start, end, scratch):
+    """Compute the logits of all actions from what an observation holds beside zeros.
+
+    Args:
+        net: `Packed`.
+        columns: places in the observation, from start to end; may be those of `scratch`.
+        numbers: what stands there.
+        start: where the observation begins.
+        end: where it ends.
+        scratch: `Scratch`; the logits come into the row `last_row(net)` of its layers.
+    """
     sizes, parameters = net.sizes, net.parameters
-    now = scratch[0]
-    start = _bias(parameters, sizes[0] * sizes[1], sizes[1], now)
-    for i in range(observation.size):
-        if observation[i] != 0:
-            row = net.labels.observation[order, i] * sizes[1]
-            _add_row(parameters, row, sizes[1], observation[i], now)
+    first = _layer(parameters, 0, sizes, 0, columns, numbers, start, end, scratch)
     for layer in range(1, sizes.size - 1):
-        inputs, outputs = sizes[layer], sizes[layer + 1]
-        _activate(net.activation, inputs, now)
-        then = scratch[layer % 2]
-        end = _bias(parameters, start + inputs * outputs, outputs, then)
-        for i in range(inputs):
-            if now[i] != 0:
-                _add_row(parameters, start + i * outputs, outputs, now[i], then)
-        now, start = then, end
+        values = scratch.layers[(layer - 1) % 2]
+        count = _activate(net.activation, sizes[layer], values, scratch)
+        first = _layer(
+            parameters, first, sizes, layer, scratch.columns, scratch.numbers, 0, count, scratch
+        )
 
 
 @jit
-def _bias(parameters, start, outputs, values):
-    """Begin with the bias; returns where the next layer's parameters begin."""
-    row = parameters[start : start + outputs]
+def _layer(parameters, first, sizes, layer, columns, numbers, start, end, scratch):
+    """Returns where the next layer's parameters begin."""
+    outputs = sizes[layer + 1]
+    bias = first + sizes[layer] * outputs
+    values, row = scratch.layers[layer % 2, :outputs], parameters[bias : bias + outputs]
     for j in range(outputs):
         values[j] = row[j]
-    return start + outputs
+    add_product(columns, numbers, start, end, parameters, first, values)
+    return bias + outputs
 
 
 @jit
-def _add_row(parameters, start, outputs, factor, values):
-    row = parameters[start : start + outputs]  # a slice, or else the loop is not vectorised
-    for j in range(outputs):
-        values[j] += factor * row[j]
-
-
-@jit
-def _activate(activation, size, values):
+def _activate(activation, size, values, scratch):
+    """Write what is not zero after the activation; returns how many there are."""
+    count = 0
     for j in range(size):
-        values[j] = math.tanh(values[j]) if activation == TANH else max(values[j], np.float32(0))
+        value = math.tanh(values[j]) if activation == TANH else max(values[j], np.float32(0))
+        scratch.columns[nth(count)] = j
+        scratch.numbers[nth(count)] = value
+        count += value != 0
+    return count

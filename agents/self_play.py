@@ -16,32 +16,43 @@ import numpy as np
 
 from agents.baselines.dispatch import act as baseline_act
 from agents.mixtures import Mixture, baseline_mixture, chances, drawn, pot_mixture, weights
-from agents.networks import Network, Packed, last_row, run_layers, sample, weigh
+from agents.networks import (
+    Network,
+    Packed,
+    Scratch,
+    gather,
+    last_row,
+    relabel_actions,
+    run_layers,
+    sample,
+    weigh,
+)
+from agents.sparse import SparseRows
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
-from bestia_env.engine import new_states, observe, start_session
+from bestia_env.engine import new_states, start_session
 from bestia_env.games import game_named
-from bestia_env.observe import layout
+from bestia_env.observe import layout, write_observation
 from bestia_env.rng import below, seed_sequence_keys, stream, unit
 from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY, equity
-from bestia_env.suits import relabel, relabelling, suit_order
+from bestia_env.suits import relabelling, suit_order
 from bestia_env.view import look
 
 LAST = -1  # follows the last decision of a seat in a hand
 LEARNER = 0  # its place among the players at a table; baselines and past selves follow it
 _LONGEST = 16  # no seat decides more often in a hand
-_IDENTITY = 0  # the order that leaves suits as they are
 
 
 class Decisions(NamedTuple):
     """N decisions of a learner, hand by hand; those that leave no choice are not among them.
 
     Attributes:
-        observations: (N, D) float32, what the seat knew, suits sorted.
-        others: (N, (n - 1) * cards) int8, the cards that the other seats held, from the next seat
-            on, suits sorted alike: for critics that see all cards while training, not for policies.
-        masks: (N, A) bool, the legal actions, suits sorted alike.
+        observations: N rows of D numbers, what the seat knew, suits sorted.
+        seen: N rows of D + (n - 1) * cards numbers, the same and a 1 for every card that the other
+            seats held, from the next seat on, suits sorted alike: for critics that see all cards
+            while training, not for policies.
+        legal: (N,) uint64, the sets of legal actions, suits sorted alike.
         actions: (N,) int64, numbered alike.
         log_probs: (N,) float32, of the actions, under the network that played.
         following: (N,) int64, the place of the same seat's next decision in this hand, or LAST.
@@ -50,9 +61,9 @@ class Decisions(NamedTuple):
         fields: (N,) int16, who else sat there: LEARNER, 1 + baseline, 1 + baselines + past self.
     """
 
-    observations: np.ndarray
-    others: np.ndarray
-    masks: np.ndarray
+    observations: SparseRows
+    seen: SparseRows
+    legal: np.ndarray
     actions: np.ndarray
     log_probs: np.ndarray
     following: np.ndarray
@@ -67,7 +78,12 @@ class Decisions(NamedTuple):
 
     def first(self, count: int) -> Decisions:
         """The first so many of them."""
-        return Decisions(*(array[:count] for array in self))
+        rows = slice(0, count)
+        return Decisions(
+            self.observations.part(rows),
+            self.seen.part(rows),
+            *(array[rows] for array in self[2:]),
+        )
 
 
 PAST = "past"  # stands for the learner's past selves among the opponents
@@ -132,9 +148,8 @@ class _Room(NamedTuple):
         states: (1,) record, the hand in play.
         views: (1,) record, what a baseline sees.
         observation: (D,) float32, before its suits are sorted.
-        mask: (A,) int8, likewise.
         rng: (1,) uint64, of all chances in a hand but the deal.
-        layers: (2, widest) float32, of the network.
+        scratch: of the network.
         players: (n,) int64, who sits where.
         latest: (n,) int64, every seat's latest decision in this hand, or LAST.
     """
@@ -142,9 +157,8 @@ class _Room(NamedTuple):
     states: np.ndarray
     views: np.ndarray
     observation: np.ndarray
-    mask: np.ndarray
     rng: np.ndarray
-    layers: np.ndarray
+    scratch: Scratch
     players: np.ndarray
     latest: np.ndarray
 
@@ -204,7 +218,6 @@ class SelfPlay:
             states,
             np.zeros(1, states.dtype),
             np.empty(table.size, np.float32),
-            np.empty(chosen.num_actions, np.int8),
             np.zeros(1, np.uint64),
         )
 
@@ -233,10 +246,9 @@ class SelfPlay:
             self._company.alone,
             self._company.joined,
         )
-        widest = int(packed.sizes[1:].max())
         room = _Room(
             *self._room,
-            np.empty((2, widest), np.float32),
+            network.scratch(),
             np.empty(self.num_players, np.int64),
             np.empty(self.num_players, np.int64),
         )
@@ -244,10 +256,12 @@ class SelfPlay:
         return out.first(decided), hand
 
     def _empty(self, rows: int) -> Decisions:
+        starts, numbers = np.empty(rows, np.int64), rows * (self.num_inputs + self.num_others)
+        columns, values = np.empty(numbers, np.int32), np.empty(numbers, np.float32)
         return Decisions(
-            np.empty((rows, self.num_inputs), np.float32),
-            np.empty((rows, self.num_others), np.int8),
-            np.empty((rows, self.num_actions), bool),
+            SparseRows(starts, np.empty(rows, np.int64), columns, values),
+            SparseRows(starts, np.empty(rows, np.int64), columns, values),
+            np.empty(rows, np.uint64),
             np.empty(rows, np.int64),
             np.empty(rows, np.float32),
             np.empty(rows, np.int64),
@@ -328,7 +342,7 @@ def _play_hand(players, field, room, decided, out):
             )
             action = baseline_act(kind, parameter, room.views[0], choices, room.rng)
         else:
-            action = _decide(players, seat, who, room, decided, out)
+            action = _decide(players, seat, who, choices, room, decided, out)
             if who == LEARNER:
                 _note(seat, field, room.latest, decided, out)
                 decided += 1
@@ -339,19 +353,23 @@ def _play_hand(players, field, room, decided, out):
 
 
 @jit
-def _decide(players, seat, who, room, row, out):
+def _decide(players, seat, who, choices, room, row, out):
     """Ask a network; what it sees and what it does is written into a row."""
-    labels = players.network.labels
-    observe(room.states, 0, seat, labels.at, room.observation, room.mask)
+    s, labels, rows = room.states[0], players.network.labels, out.observations
+    write_observation(s, seat, labels.at, room.observation)
     order = suit_order(labels, room.observation)
-    relabel(labels, order, room.observation, room.mask, out.observations[row], out.masks[row])
-    _write_others(room.states[0], seat, labels.action[order], out.others[row])
+    start = out.seen.ends[row - 1] if row > 0 else 0
+    end = gather(labels, order, room.observation, rows.columns, rows.numbers, start)
+    rows.starts[row], rows.ends[row] = start, end
+    out.seen.ends[row] = _gather_others(
+        s, seat, labels.action[order], room.observation.size, out.seen, end
+    )
     net = _network_of(players, who)
-    run_layers(net, _IDENTITY, out.observations[row], room.layers)
-    odds = room.layers[last_row(net)]
-    total = weigh(net, _IDENTITY, odds, out.masks[row])
-    action = sample(net, _IDENTITY, odds, out.masks[row], total, room.rng)
-    out.actions[row] = action
+    run_layers(net, rows.columns, rows.numbers, start, end, room.scratch)
+    odds, choices = room.scratch.layers[last_row(net)], relabel_actions(labels, order, choices)
+    total = weigh(odds, choices)
+    action = sample(odds, choices, total, room.rng)
+    out.legal[row], out.actions[row] = choices, action
     out.log_probs[row] = math.log(odds[action] / total)
     return labels.original[order, action]
 
@@ -366,15 +384,17 @@ def _network_of(players, who):
 
 
 @jit
-def _write_others(s, seat, new, out):
-    """The cards of the others, from the next seat on, under their new numbers."""
+def _gather_others(s, seat, new, first, seen, end):
+    """Append the cards of the others, from the next seat on, to a row; returns its new end."""
     n, cards = s.num_players, s.pack.size
-    out[:] = 0
     for place in range(n - 1):
         held = s.hands[(seat + 1 + place) % n]
         while held != ZERO:
-            out[place * cards + new[lowest(held)]] = 1
+            seen.columns[end] = first + place * cards + new[lowest(held)]
+            seen.numbers[end] = 1
             held = without_lowest(held)
+            end += 1
+    return end
 
 
 @jit

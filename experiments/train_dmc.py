@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from agents.networks import Network
     from agents.self_play import Decisions
-    from experiments.perceptron import SparseRows
+    from agents.sparse import SparseRows
 
 
 @dataclass(frozen=True)
@@ -72,15 +72,12 @@ class Dmc(SelfPlayLearner):
         """Learn what the actions taken came to pay."""
         import torch
 
-        from experiments.perceptron import sparse_rows
-
         for group in self.optimizer.param_groups:
             group["lr"] = self.left * self.arguments.learning_rate
-        observations = sparse_rows(decisions.observations)
         actions = torch.from_numpy(decisions.actions)[:, None]
         returns = torch.from_numpy(decisions.returns)
         losses = [
-            self._step(observations.part(part), actions[part], returns[part])
+            self._step(decisions.observations.part(part), actions[part], returns[part])
             for part in self.minibatches(decisions.num_rows)
         ]
         return {"value_loss": sum(losses) / len(losses)}

@@ -9,9 +9,12 @@ al. 2022); the policy never does.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import numpy as np
 
 from experiments import training
 from experiments.self_play_training import SelfPlayArguments, SelfPlayLearner
@@ -21,8 +24,8 @@ if TYPE_CHECKING:
 
     from agents.networks import Network
     from agents.self_play import Decisions
-
-NEVER = -1e30  # the logit of what is not legal; an infinity would make NaN of 0 times itself
+    from agents.sparse import SparseRows
+    from experiments.ppo_loss import Targets
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,11 @@ class Ppo(SelfPlayLearner):
         self.magnet.load_state_dict(self.actor.state_dict())
         seen = self.num_inputs + self.tables.num_others * arguments.oracle
         self.critic = perceptron(seen, arguments.hidden, 1, 1.0)
-        self.optimizer = torch.optim.Adam(
-            [*self.actor.parameters(), *self.critic.parameters()], eps=1e-5, fused=True
-        )
+        self.optimizers = {
+            network: torch.optim.Adam(network.parameters(), eps=1e-5, fused=True)
+            for network in (self.actor, self.critic)
+        }
+        self._beside = ThreadPoolExecutor(1)  # the critic learns beside the actor
 
     def network(self) -> Network:
         """The policy so far."""
@@ -88,8 +93,13 @@ class Ppo(SelfPlayLearner):
 
     def parts(self) -> dict[str, Any]:
         """What is trained, by name."""
-        names = ("actor", "critic", "magnet", "optimizer")
-        return {name: getattr(self, name) for name in names}
+        return {
+            "actor": self.actor,
+            "critic": self.critic,
+            "magnet": self.magnet,
+            "actor_optimizer": self.optimizers[self.actor],
+            "critic_optimizer": self.optimizers[self.critic],
+        }
 
     def learn(self, decisions: Decisions) -> dict[str, float]:
         """Epochs of minibatches over the decisions of an update."""
@@ -97,61 +107,72 @@ class Ppo(SelfPlayLearner):
 
         from agents.self_play import advantages
 
-        arguments = self.arguments
         self._move_magnet()
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.left * arguments.learning_rate
-        batch = Batch(decisions, arguments.oracle)
+        for optimizer in self.optimizers.values():
+            for group in optimizer.param_groups:
+                group["lr"] = self.left * self.arguments.learning_rate
+        seen = decisions.seen if self.arguments.oracle else decisions.observations
         with torch.no_grad():
-            values = self.critic(batch.seen)[:, 0]
-            gains = torch.from_numpy(advantages(values.numpy(), decisions, arguments.gae_lambda))
-            batch.targets = values + gains
-            batch.advantages = (gains - gains.mean()) / (gains.std(correction=0) + 1e-8)
-            if arguments.kl > 0:
-                batch.magnet = self._magnet_log_probs(batch)
-        records = [self._step(batch, part) for part in self.minibatches(decisions.num_rows)]
-        record = {
-            name: sum(record[name] for record in records) / len(records) for name in records[0]
-        }
-        record["explained_variance"] = 1 - (gains.var() / batch.targets.var()).item()
-        return {**record, "learning_rate": self.left * arguments.learning_rate}
+            values = self.critic(seen)[:, 0]
+        gains = advantages(values.numpy(), decisions, self.arguments.gae_lambda)
+        returns = values + torch.from_numpy(gains)
+        targets = self._targets(decisions, (gains - gains.mean()) / (gains.std() + 1e-8))
+        parts = [*self.minibatches(decisions.num_rows)]
+        fitting = self._beside.submit(self._fit_critic, seen, returns, parts)
+        record = self._improve_actor(decisions.observations, targets, parts)
+        record["value_loss"] = fitting.result()
+        record["explained_variance"] = 1 - float(gains.var() / returns.numpy().var())
+        return {**record, "learning_rate": self.left * self.arguments.learning_rate}
 
-    def _magnet_log_probs(self, batch: Batch) -> torch.Tensor:
+    def _targets(self, decisions: Decisions, gains: np.ndarray) -> Targets:
+        from experiments.ppo_loss import Targets
+
+        magnet = self._magnet_logits(decisions.observations)
+        return Targets(decisions.legal, decisions.actions, decisions.log_probs, gains, magnet)
+
+    def _magnet_logits(self, observations: SparseRows) -> np.ndarray:
+        """(N, A) float32, or no rows if there is no pull."""
         import torch
 
+        if self.arguments.kl == 0:
+            return np.empty((0, self.num_actions), np.float32)
         if self.arguments.magnet == "uniform":
-            return torch.log_softmax(NEVER * batch.illegal, 1)
-        return batch.log_probs_of(self.magnet, slice(0, len(batch.illegal)))
+            return np.zeros((observations.num_rows, self.num_actions), np.float32)
+        with torch.no_grad():
+            return self.magnet(observations).numpy()
 
-    def _step(self, batch: Batch, part: slice) -> dict[str, float]:
-        import torch
+    def _improve_actor(
+        self, observations: SparseRows, targets: Targets, parts: list[slice]
+    ) -> dict[str, float]:
+        from experiments.ppo_loss import STATISTICS, Weights, policy_loss
+
+        arguments = self.arguments
+        weights = Weights(arguments.clip, self.left * arguments.entropy, self.left * arguments.kl)
+        records = []
+        for part in parts:
+            logits = self.actor(observations.part(part))
+            loss, record = policy_loss(logits, targets.part(part), weights)
+            self._descend(self.actor, loss)
+            records.append(record)
+        named = [name for name in STATISTICS if name != "kl" or arguments.kl > 0]
+        return {name: sum(record[name] for record in records) / len(records) for name in named}
+
+    def _fit_critic(self, seen: SparseRows, returns: torch.Tensor, parts: list[slice]) -> float:
+        losses = []
+        for part in parts:
+            loss = (self.critic(seen.part(part))[:, 0] - returns[part]).square().mean()
+            self._descend(self.critic, 0.5 * loss)
+            losses.append(loss.item())
+        return sum(losses) / len(losses)
+
+    def _descend(self, network: torch.nn.Sequential, loss: torch.Tensor) -> None:
         from torch import nn
 
-        arguments = self.arguments
-        log_probs = batch.log_probs_of(self.actor, part)
-        probs = log_probs.exp()
-        chosen = log_probs.gather(1, batch.chosen[part])[:, 0]
-        drift = chosen - batch.log_probs[part]
-        ratio, gain = drift.exp(), batch.advantages[part]
-        clipped = ratio.clamp(1 - arguments.clip, 1 + arguments.clip)
-        policy_loss = -torch.min(ratio * gain, clipped * gain).mean()
-        entropy = -(probs * log_probs).sum(1).mean()
-        error = self.critic(batch.seen.part(part))[:, 0] - batch.targets[part]
-        value_loss = error.square().mean()
-        loss = policy_loss - self.left * arguments.entropy * entropy + 0.5 * value_loss
-        record = {"policy_loss": policy_loss, "value_loss": value_loss, "entropy": entropy}
-        if arguments.kl > 0:
-            record["kl"] = (probs * (log_probs - batch.magnet[part])).sum(1).mean()
-            loss = loss + self.left * arguments.kl * record["kl"]
-        self.optimizer.zero_grad()
+        optimizer = self.optimizers[network]
+        optimizer.zero_grad()
         loss.backward()
-        for network in (self.actor, self.critic):
-            nn.utils.clip_grad_norm_(network.parameters(), 0.5, foreach=True)
-        self.optimizer.step()
-        with torch.no_grad():
-            record["approx_kl"] = (ratio - 1 - drift).mean()
-            record["clip_fraction"] = ((ratio - 1).abs() > arguments.clip).float().mean()
-        return {name: value.item() for name, value in record.items()}
+        nn.utils.clip_grad_norm_(network.parameters(), 0.5, foreach=True)
+        optimizer.step()
 
     def _move_magnet(self) -> None:
         import torch
@@ -163,52 +184,6 @@ class Ppo(SelfPlayLearner):
                     old.lerp_(new, 1 - arguments.magnet_decay)
         elif self.updates % arguments.magnet_every == 0:
             self.magnet.load_state_dict(self.actor.state_dict())
-
-
-class Batch:
-    """The decisions of an update, as they are learned from.
-
-    Few actions are ever legal, so all that is said of actions is said of the legal ones alone, of
-    which there are at most L.
-
-    Attributes:
-        observations: N rows of length D.
-        seen: N rows of length D, or D + others, what the critic sees.
-        legal: (N, L) int64, the legal actions in ascending order, then others.
-        illegal: (N, L) bool, are they others?
-        chosen: (N, 1) int64, the place among them of the action taken.
-        log_probs: (N,) float32, under the network that played.
-        advantages: (N,) float32, normalised.
-        targets: (N,) float32, pots, for the critic.
-        magnet: (N, L) float32, log-probabilities of the magnet.
-    """
-
-    advantages: torch.Tensor
-    targets: torch.Tensor
-    magnet: torch.Tensor
-
-    def __init__(self, decisions: Decisions, oracle: bool) -> None:
-        import torch
-
-        from experiments.perceptron import sparse_rows
-
-        self.observations = self.seen = sparse_rows(decisions.observations)
-        if oracle:
-            self.seen = sparse_rows(decisions.observations, decisions.others)
-        masks = torch.from_numpy(decisions.masks)
-        most = int(masks.sum(1).max())
-        self.legal = masks.byte().argsort(dim=1, descending=True, stable=True)[:, :most]
-        self.illegal = masks.gather(1, self.legal).logical_not()
-        actions = torch.from_numpy(decisions.actions)[:, None]
-        self.chosen = (self.legal == actions).byte().argmax(1, keepdim=True)
-        self.log_probs = torch.from_numpy(decisions.log_probs)
-
-    def log_probs_of(self, actor: torch.nn.Sequential, part: slice) -> torch.Tensor:
-        """(K, L) log-probabilities of the legal actions under a network."""
-        import torch
-
-        logits = actor(self.observations.part(part)).gather(1, self.legal[part])
-        return torch.log_softmax(logits.masked_fill(self.illegal[part], NEVER), 1)
 
 
 if __name__ == "__main__":

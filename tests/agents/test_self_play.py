@@ -28,20 +28,23 @@ def test_hands_replayed_one_by_one_show_the_same(game, sort_suits):
     decisions, hands = table.play(network, 400)
     labels = relabelling(game, 4, sort_suits)
     row, pots = 0, set()
+    observations = decisions.observations.dense(table.num_inputs)
+    seen = decisions.seen.dense(table.num_inputs + table.num_others)
+    np.testing.assert_array_equal(seen[:, : table.num_inputs], observations)
     for hand in range(hands):
-        row = replay(game, labels, decisions, row, hand, pots)
+        row = replay(game, labels, decisions, seen, row, hand, pots)
     assert row == decisions.num_rows >= 400
     assert len(pots) == 2
 
 
-def replay(game, labels, decisions: Decisions, row: int, hand: int, pots: set) -> int:
+def replay(game, labels, decisions: Decisions, all_seen, row: int, hand: int, pots: set) -> int:
     """Play a hand by its recorded decisions; returns the row after its last."""
     states = new_states(game, 4)
     key = stream(seed_sequence_keys(5, 2)[0], hand)
     opening = int(start(states, key, 0))
     seen, mask = np.empty(table_size(labels), np.float32), np.empty(actions(labels), np.int8)
     shown, allowed = np.empty_like(seen), np.empty_like(mask)
-    pot_log = decisions.observations[row]
+    size, pot_log = table_size(labels), all_seen[row, : table_size(labels)]
     for carried in {0, *carried_pots(game)}:  # the pot is drawn: find it by what the seat saw
         start(states, key, carried)
         forced(states)
@@ -56,11 +59,9 @@ def replay(game, labels, decisions: Decisions, row: int, hand: int, pots: set) -
         engine.observe(states, 0, seat, labels.at, seen, mask)
         order = suit_order(labels, seen)
         relabel(labels, order, seen, mask, shown, allowed)
-        np.testing.assert_array_equal(decisions.observations[row], shown)
-        np.testing.assert_array_equal(decisions.masks[row], allowed)
-        np.testing.assert_array_equal(
-            decisions.others[row], others(game, states, seat, labels, order)
-        )
+        np.testing.assert_array_equal(all_seen[row, :size], shown)
+        np.testing.assert_array_equal(all_seen[row, size:], others(game, states, labels, order))
+        np.testing.assert_array_equal(masks(decisions.legal[row], len(allowed)), allowed)
         assert decisions.seats[row] == seat
         if seat in last:
             assert decisions.following[last[seat]] == row
@@ -99,7 +100,13 @@ def forced(states) -> bool:
     return states[0].turn >= 0
 
 
-def others(game, states, seat, labels, order) -> np.ndarray:
+def masks(legal, num_actions) -> np.ndarray:
+    """Sets of actions as (..., A) bool."""
+    return legal[..., None] >> np.arange(num_actions, dtype=np.uint64) & np.uint64(1) > 0
+
+
+def others(game, states, labels, order) -> np.ndarray:
+    seat = int(states[0].turn)
     pack = FRENCH if game == "beast" else ITALIAN
     expected = np.zeros((3, pack.size), np.int8)
     for place in range(3):
@@ -113,8 +120,9 @@ def others(game, states, seat, labels, order) -> np.ndarray:
 def test_log_probs_are_those_of_the_network(game):
     network = random_network(game)
     decisions, _ = SelfPlay(game, 4, seed=1).play(network, 500)
-    masks = decisions.masks.astype(np.int8)
-    chances = network.probabilities(decisions.observations, masks)  # sorted already: no change
+    observations = decisions.observations.dense(network.num_inputs)
+    legal = masks(decisions.legal, network.num_actions)
+    chances = network.probabilities(observations, legal)  # sorted already: no change
     chosen = chances[np.arange(decisions.num_rows), decisions.actions]
     np.testing.assert_allclose(decisions.log_probs, np.log(chosen), atol=1e-5)
 
@@ -127,7 +135,12 @@ def test_a_hand_depends_on_its_number_alone():
     first, middle = table.play(network, 100, 0, past)
     second, then = table.play(network, 300 - first.num_rows, middle, past)
     assert then == end
-    for name, parts in zip(Decisions._fields, zip(whole, first, second)):
+    width = table.num_inputs + table.num_others
+    played = [
+        each._replace(observations=each.observations.dense(width), seen=each.seen.dense(width))
+        for each in (whole, first, second)
+    ]
+    for name, parts in zip(Decisions._fields, zip(*played)):
         if name == "following":
             parts = parts[0], parts[1], np.where(parts[2] == LAST, LAST, parts[2] + first.num_rows)
         np.testing.assert_array_equal(parts[0], np.concatenate(parts[1:]))

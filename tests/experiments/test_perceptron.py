@@ -2,16 +2,33 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.perceptron import SparseLinear, network_of, perceptron, sparse_rows
+from agents.sparse import SparseRows
+from experiments.perceptron import SparseLinear, network_of, perceptron
 
 
-def blocks(rows=37, widths=(11, 6), seed=0) -> list[np.ndarray]:
-    """Mostly zeros; one row is empty."""
+def sparse(dense: np.ndarray) -> SparseRows:
+    """With a gap between two rows, as rows may have."""
+    counts = (dense != 0).sum(1)
+    ends = np.cumsum(counts + 1)
+    rows = SparseRows(ends - counts, ends, np.zeros(ends[-1], np.int32), np.zeros(ends[-1], "f"))
+    for row, start, end in zip(dense, rows.starts, rows.ends, strict=True):
+        rows.columns[start:end] = row.nonzero()[0]
+        rows.numbers[start:end] = row[row != 0]
+    return rows
+
+
+def mostly_zeros(rows=37, columns=17, seed=0) -> np.ndarray:
+    """One row is empty."""
     rng = np.random.default_rng(seed)
-    found = [rng.normal(size=(rows, w)) * (rng.random((rows, w)) < 0.3) for w in widths]
-    for block in found:
-        block[5] = 0
-    return [block.astype(np.float32) for block in found]
+    found = rng.normal(size=(rows, columns)) * (rng.random((rows, columns)) < 0.3)
+    found[5] = 0
+    return found.astype(np.float32)
+
+
+def test_sparse_rows_stand_for_dense_ones():
+    dense = mostly_zeros()
+    np.testing.assert_array_equal(sparse(dense).dense(17), dense)
+    np.testing.assert_array_equal(sparse(dense).part(slice(4, 9)).dense(17), dense[4:9])
 
 
 @pytest.mark.parametrize("part", [slice(0, 37), slice(3, 9), slice(36, 37), slice(4, 4)])
@@ -23,22 +40,14 @@ def test_a_sparse_layer_is_a_linear_layer(part, width):
         layer.bias.normal_()
         dense.weight.copy_(layer.weight.T)
         dense.bias.copy_(layer.bias)
-    inputs = blocks()
-    x = torch.from_numpy(np.hstack(inputs))[part]
-    outputs = layer(sparse_rows(*inputs).part(part)), dense(x)
+    x = mostly_zeros()
+    outputs = layer(sparse(x).part(part)), dense(torch.from_numpy(x[part]))
     torch.testing.assert_close(*outputs, atol=1e-5, rtol=1e-5)
     direction = torch.randn(width)
     for output in outputs:
         (output * direction).tanh().sum().backward()
     torch.testing.assert_close(layer.weight.grad.T, dense.weight.grad, atol=1e-5, rtol=1e-5)
     torch.testing.assert_close(layer.bias.grad, dense.bias.grad, atol=1e-5, rtol=1e-5)
-
-
-def test_bytes_are_numbers_too():
-    rows = sparse_rows(np.array([[0, 1, 0], [1, 0, 1]], np.int8))
-    np.testing.assert_array_equal(rows.starts, [0, 1, 3])
-    np.testing.assert_array_equal(rows.columns, [1, 0, 2])
-    np.testing.assert_array_equal(rows.numbers, np.ones(3, np.float32))
 
 
 @pytest.mark.parametrize("hidden", [(9,), (12, 7), (5, 6, 7)])
@@ -50,7 +59,7 @@ def test_its_network_answers_alike(hidden):
     layers = perceptron(observations.shape[1], hidden, masks.shape[1], 1.0)
     network = network_of(layers, "bestia", 4, sort_suits=False, factor=2.0)
     with torch.no_grad():
-        logits = 2 * layers(sparse_rows(observations))
+        logits = 2 * layers(sparse(observations))
     logits[torch.from_numpy(masks == 0)] = -torch.inf
     np.testing.assert_allclose(
         network.probabilities(observations, masks), torch.softmax(logits, 1), atol=1e-5

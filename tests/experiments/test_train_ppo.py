@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.train_ppo import Arguments, Batch, Ppo, train
+from experiments.ppo_loss import STATISTICS, Targets, Weights, policy_loss
+from experiments.train_ppo import Arguments, Ppo, train
+from tests.agents.test_self_play import masks
 
 
 def tiny(tmp_path, **changes) -> Arguments:
@@ -20,16 +22,61 @@ def test_torch_learns_from_the_log_probs_of_the_network_that_played(game, bias, 
     torch.nn.init.normal_(learner.actor[-1].weight)  # not near uniform any more
     torch.nn.init.normal_(learner.actor[-1].bias, std=bias)
     decisions, _ = learner.tables.play(learner.network(), 300)
-    batch = Batch(decisions, oracle=True)
     with torch.no_grad():
-        log_probs = batch.log_probs_of(learner.actor, slice(0, decisions.num_rows))
-        logits = learner.actor(batch.observations)
-    chosen = log_probs.gather(1, batch.chosen)[:, 0]
-    torch.testing.assert_close(chosen, batch.log_probs, atol=1e-3, rtol=1e-4)
-    logits[~torch.from_numpy(decisions.masks)] = -torch.inf
-    expected = torch.log_softmax(logits, 1).gather(1, torch.from_numpy(decisions.actions)[:, None])
-    torch.testing.assert_close(chosen, expected[:, 0], atol=1e-3, rtol=1e-4)
-    np.testing.assert_array_equal((~batch.illegal).sum(1), decisions.masks.sum(axis=1))
+        log_probs = masked_log_probs(learner.actor(decisions.observations), decisions.legal)
+    chosen = log_probs[range(decisions.num_rows), decisions.actions]
+    torch.testing.assert_close(chosen.numpy(), decisions.log_probs, atol=1e-3, rtol=1e-4)
+
+
+def masked_log_probs(logits: torch.Tensor, legal: np.ndarray) -> torch.Tensor:
+    allowed = torch.from_numpy(masks(legal, logits.shape[1]))
+    return torch.log_softmax(logits.masked_fill(~allowed, -1e30), 1)
+
+
+@pytest.mark.parametrize("magnet", [False, True])
+@pytest.mark.parametrize("size", [1.0, 300.0])
+def test_the_loss_and_its_gradient_are_those_that_torch_finds(magnet, size):
+    rows, actions = 400, 58
+    rng = np.random.default_rng(0)
+    legal = rng.integers(1, 2**actions, rows, dtype=np.uint64)
+    legal[:200] &= np.uint64(0x5000001)
+    legal[:200] |= np.uint64(8)
+    drawn = [rng.choice(np.flatnonzero(row)) for row in masks(legal, actions)]
+    logits = torch.from_numpy(rng.normal(size=(rows, actions))).float().mul_(size)
+    old = masked_log_probs(logits, legal)[range(rows), drawn] + 0.3 * torch.randn(rows)
+    anchor = rng.normal(size=(rows * magnet, actions)).astype(np.float32)
+    gains = rng.normal(size=rows).astype(np.float32)
+    targets = Targets(legal, np.array(drawn), old.numpy(), gains, anchor)
+    weights = Weights(0.2, 0.03, 0.5)
+    gradients, losses = [], []
+    for loss_of in (policy_loss, slow_policy_loss):
+        leaf = logits.clone().requires_grad_()
+        loss, record = loss_of(leaf, targets, weights)
+        (3 * loss).backward()
+        gradients.append(leaf.grad)
+        losses.append([loss.item(), *(record[name] for name in STATISTICS)])
+    np.testing.assert_allclose(*losses, rtol=1e-3, atol=1e-5)
+    torch.testing.assert_close(*gradients, rtol=1e-3, atol=1e-7)
+    assert 0.1 < losses[0][-1] < 0.9  # some ratios are clipped, some are not
+
+
+def slow_policy_loss(logits, targets: Targets, weights: Weights):
+    """Schulman et al. 2017, equation 7, with an entropy bonus and a divergence from a magnet."""
+    log_probs = masked_log_probs(logits, targets.legal)
+    probs = log_probs.exp()
+    drift = log_probs[range(len(logits)), targets.actions] - torch.from_numpy(targets.log_probs)
+    ratio, gains = drift.exp(), torch.from_numpy(targets.advantages)
+    clipped = ratio.clamp(1 - weights.clip, 1 + weights.clip)
+    loss = -torch.min(ratio * gains, clipped * gains).mean()
+    entropy = -(probs * log_probs).sum(1).mean()
+    kl = torch.zeros(())
+    if len(targets.magnet):
+        magnet = masked_log_probs(torch.from_numpy(targets.magnet), targets.legal)
+        kl = (probs * (log_probs - magnet)).sum(1).mean()
+    moved = ((ratio - 1).abs() > weights.clip).float().mean()
+    terms = loss, entropy, kl, (ratio - 1 - drift).mean(), moved
+    record = {name: term.item() for name, term in zip(STATISTICS, terms, strict=True)}
+    return loss - weights.entropy * entropy + weights.kl * kl, record
 
 
 def test_the_critic_alone_sees_all_cards(tmp_path):
