@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import io
 import itertools
 import secrets
 import shlex
@@ -23,6 +22,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
+
+from experiments.command_line import ends_cleanly
 
 if TYPE_CHECKING:
     from agents.arena import Table
@@ -57,24 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 2 if the arguments are wrong, with 130 if interrupted."""
     arguments = sys.argv[1:] if arguments is None else arguments
     parsed = tyro.cli(Arguments, prog="python -m experiments.arena", args=arguments)
-    # Heavy imports come after this line, so that --help and misspelt flags are answered at once.
-    try:
-        _main(parsed, arguments)
-    except KeyboardInterrupt:
-        print("interrupted: nothing was written", file=sys.stderr)
-        sys.exit(130)
-
-
-def _main(parsed: Arguments, arguments: Sequence[str]) -> None:
-    import agents.arena
-    import agents.reports  # noqa: F401  # what goes wrong in here is no wrong argument
-
-    try:
+    with ends_cleanly("nothing was written"):
+        # Heavy imports come after this line: --help and misspelt flags are answered at once.
         table, policies, folder = _prepare(parsed)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    _run(parsed, arguments, table, policies, folder)
+        _run(parsed, arguments, table, policies, folder)
 
 
 def _prepare(parsed: Arguments) -> tuple[Table, list[Policy], Path]:
@@ -108,9 +95,6 @@ def _run(
     from agents.arena import compare, num_hands
     from agents.reports import print_tables, save
 
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     console = Console(highlight=False)
     console.print(f"seed {table.seed}")
     began = time.perf_counter()

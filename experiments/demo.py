@@ -7,7 +7,6 @@ never seen. Tables, plots and policies go to `runs/demo/`. Interrupted, it goes 
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.command_line import ends_cleanly
 from experiments.run_folder import read_metrics
 
 GAMES = ("bestia", "beast")
@@ -42,19 +42,9 @@ class Arguments:
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
-    try:
+    with ends_cleanly("the same command goes on where it was"):
         check(arguments)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
-    try:
         demonstrate(arguments)
-    except KeyboardInterrupt:
-        print("\nstopped: the same command goes on where it was", file=sys.stderr)
-        sys.exit(130)
 
 
 def check(arguments: Arguments) -> None:

@@ -157,7 +157,7 @@ def test_an_interrupt_leaves_nothing_behind(
     with pytest.raises(SystemExit) as ended:
         main([*small, "--out", str(tmp_path / "out")])
     assert ended.value.code == 130
-    assert "interrupted: nothing was written" in capsys.readouterr().err
+    assert "stopped: nothing was written" in capsys.readouterr().err
     assert files(tmp_path / "out") == set()
 
 
