@@ -25,6 +25,7 @@ from bestia_env.rng import draw, seed_sequence_keys, unit
 from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY, equity, seat_after
 from bestia_env.suits import relabel, relabelling, suit_order
+from bestia_env.vector.checks import check_legal, checked_actions, checked_count
 from bestia_env.view import look
 
 REWARDS = ("equity", "coins")
@@ -121,7 +122,7 @@ class LearnerVecEnv(VecEnv):
         chosen = game_named(game)
         self.game, self.num_players = game, num_players
         self.rules = rules or chosen.rules()
-        states = new_states(game, num_players, self.rules, _checked_count(num_envs))
+        states = new_states(game, num_players, self.rules, checked_count(num_envs))
         if reward not in REWARDS:
             raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {reward!r}")
         if not 0 <= same_opponents <= 1:
@@ -177,17 +178,10 @@ class LearnerVecEnv(VecEnv):
         """Take the learners' actions, (B,) integers.
 
         Raises:
-            ValueError: an action is not legal.
+            ValueError: the shape is wrong, or an action is not legal.
         """
-        actions = np.asarray(actions, np.int64)
-        if actions.shape != (self.num_envs,):
-            raise ValueError(f"actions must have shape ({self.num_envs},), not {actions.shape}")
-        known = (actions >= 0) & (actions < self.masks.shape[1])
-        allowed = known & self.masks[np.arange(self.num_envs), np.where(known, actions, 0)]
-        if not allowed.all():
-            i = int(np.argmin(allowed))
-            names = game_named(self.game).action_names(self.masks[i])
-            raise ValueError(f"action {actions[i]} at table {i} is not legal: choose among {names}")
+        actions = checked_actions(actions, self.num_envs)
+        check_legal(game_named(self.game), actions, self.masks, np.zeros(self.num_envs, bool))
         self._actions = actions
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
@@ -270,12 +264,6 @@ class LearnerVecEnv(VecEnv):
             step,
         )
         return step
-
-
-def _checked_count(num_envs: int) -> int:
-    if not isinstance(num_envs, int | np.integer) or num_envs < 1:
-        raise ValueError(f"num_envs must be an integer of at least 1, not {num_envs!r}")
-    return int(num_envs)
 
 
 # The kernels.

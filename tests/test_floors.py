@@ -19,7 +19,9 @@ FLOORS = (
     ("rules.dispatch", "view", "games"),
     ("observe", "deals", "words"),
     ("engine", "render", "suits"),
-    ("aec", "single", "vector"),
+    ("aec", "single", "vector.checks"),
+    ("vector.tables", "vector.seats"),
+    ("vector",),
     ("__init__", "beast_v0", "bestia_v0", "registration", "testing"),
 )
 LEVELS = {
