@@ -13,7 +13,7 @@ LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
 .DEFAULT_GOAL := help
 NAME ?= bestia-3
 
-.PHONY: help install demo reproduce measure test test-slow test-nojit test-boundscheck differential check bench clean
+.PHONY: help install demo reproduce measure league test test-slow test-nojit test-boundscheck differential check bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -41,6 +41,9 @@ reproduce: install ## train a shipped policy anew (NAME=bestia-3) and compare
 
 measure: install ## the shipped policies against every baseline, at pots of 1, 2, 4 and 8
 	$(BIN)/python -m experiments.measure_shipped --jobs 2
+
+league: install ## train a learner by every algorithm, and play all learners and baselines
+	$(BIN)/python -m experiments.league
 
 test: install ## all tests but the slow ones; rules also without JIT and with bounds checks
 	$(PYTEST) -n auto

@@ -85,11 +85,17 @@ def ranking_grid(result: Result) -> Grid:
 
 
 def labels(specs: Sequence[str]) -> list[str]:
-    """The specs, networks without folder and ending where that is enough to tell them apart."""
-    short = [f"net:{Path(spec).stem}" if spec.startswith("net:") else spec for spec in specs]
+    """The specs, networks by the name of their file or run where that tells them apart."""
+    short = [f"net:{_name(Path(spec))}" if spec.startswith("net:") else spec for spec in specs]
     return [
         name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)
     ]
+
+
+def _name(network: Path) -> str:
+    """A training calls what it exports "policy"; the folder of the run tells more."""
+    is_of_run = network.stem == "policy" and network.parent.name
+    return network.parent.name if is_of_run else network.stem
 
 
 def _cell(result: Result, a: int, b: int) -> str:

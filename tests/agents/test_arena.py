@@ -8,6 +8,7 @@ from agents import arena
 from agents.arena import Piece, Table, compare, evaluate, one_against_field, play_piece
 from agents.estimates import Estimate, Moments, holm
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
+from agents.reports import labels
 from bestia_env.rules.bestia import EXCHANGE, KNOCK, PASS, REFUSE, BestiaRules
 
 
@@ -226,3 +227,11 @@ def test_bad_comparisons_are_refused() -> None:
 def test_hands_for_the_benchmark_are_counted() -> None:
     assert arena.baseline_hands("bestia", 3, 100) == 102
     assert arena.baseline_hands("beast", 5, 1) == 10
+
+
+def test_networks_are_called_by_their_file_or_run_where_that_tells_them_apart() -> None:
+    specs = ["net:runs/a/policy.safetensors", "net:x/bestia-4.safetensors", "sound"]
+    assert labels(specs) == ["net:a", "net:bestia-4", "sound"]
+    alike = ["net:runs/a/policy.safetensors", "net:other/a/policy.safetensors"]
+    assert labels(alike) == alike
+    assert labels(["net:policy.safetensors"]) == ["net:policy"]
