@@ -86,14 +86,15 @@ def ranking_grid(result: Result) -> Grid:
 
 def labels(specs: Sequence[str]) -> list[str]:
     """The specs, networks by the name of their file or run where that tells them apart."""
-    short = [f"net:{_name(Path(spec))}" if spec.startswith("net:") else spec for spec in specs]
+    short = [f"net:{_name(spec[4:])}" if spec.startswith("net:") else spec for spec in specs]
     return [
         name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)
     ]
 
 
-def _name(network: Path) -> str:
+def _name(path: str) -> str:
     """A training calls what it exports "policy"; the folder of the run tells more."""
+    network = Path(path)
     is_of_run = network.stem == "policy" and network.parent.name
     return network.parent.name if is_of_run else network.stem
 
