@@ -129,7 +129,7 @@ class LearnerVecEnv(VecEnv):
             raise ValueError(f"same_opponents must be from 0 to 1, not {same_opponents!r}")
         self.reward, self.same_opponents = reward, same_opponents
         self.opponents = weights(opponents or default_specs(game))
-        self._mixture = baseline_mixture(self.opponents, game, num_players)
+        self._mixture = baseline_mixture(self.opponents, game)
         self._pots = pot_mixture(weights(pots or {1: 1.0}), self.rules, game, num_players)
         self._labels = relabelling(game, num_players, sort_suits)
         self.tables = Tables(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.arena import Table
-from agents.policies import NETWORK, parse_policy
+from agents.policies import parse_baseline
 from bestia_env._jit import jit
 from bestia_env.rng import unit
 
@@ -64,16 +64,13 @@ def chances(weights: Mapping) -> np.ndarray:
     return sums / sums[-1] if any(weights.values()) else np.ones(sums.size)
 
 
-def baseline_mixture(opponents: Mapping[str, float], game: str, num_players: int) -> Mixture:
+def baseline_mixture(opponents: Mapping[str, float], game: str) -> Mixture:
     """Baselines by spec, with their weights.
 
     Raises:
         ValueError: a spec names no baseline, or two name the same.
     """
-    policies = [parse_policy(spec, game, num_players) for spec in opponents]
-    for policy in policies:
-        if policy.kind == NETWORK:
-            raise ValueError(f"opponent {policy.spec!r}: only baselines can be opponents")
+    policies = [parse_baseline(spec, game) for spec in opponents]
     for policy, other in itertools.combinations(policies, 2):
         if policy.same_as(other):
             raise ValueError(f"opponent {other.spec!r} is the same as {policy.spec!r}")

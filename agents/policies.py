@@ -63,23 +63,32 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
         ValueError: no such policy, a number it does not take, or a network that does not fit.
     """
     game_named(game).check_num_players(num_players)
+    name, _, file = spec.partition(":")
+    if name == "net" and file:
+        return Policy(spec, game, NETWORK, network=load_network(file, game, num_players))
+    return _baseline(spec, game, [*_forms(game), "net:FILE"])
+
+
+def parse_baseline(spec: str, game: str) -> Policy:
+    """The baseline that a spec names, NAME or NAME:NUMBER; raises as `parse_policy` does."""
+    return _baseline(spec, game, _forms(game))
+
+
+def _baseline(spec: str, game: str, forms: list[str]) -> Policy:
     name, colon, argument = spec.partition(":")
-    if name == "net" and argument:
-        return Policy(spec, game, NETWORK, network=load_network(argument, game, num_players))
     for kind, baseline in enumerate(baselines(game)):
         if baseline.name == name:
             number = _number(spec, argument, baseline) if colon else baseline.parameter or 0.0
             return Policy(spec, game, kind, number)
-    raise ValueError(f"unknown policy {spec!r} for {game}: choose among {_forms(game)}")
+    raise ValueError(f"unknown policy {spec!r} for {game}: choose among {', '.join(forms)}")
 
 
-def _forms(game: str) -> str:
-    """All specs of a game, as an error names them."""
-    numbered = [
+def _forms(game: str) -> list[str]:
+    """The specs of all baselines, as an error names them."""
+    return [
         baseline.name if baseline.parameter is None else f"{baseline.name}:NUMBER"
         for baseline in baselines(game)
     ]
-    return ", ".join([*numbered, "net:FILE"])
 
 
 def _number(spec: str, argument: str, baseline: Baseline) -> float:

@@ -208,7 +208,7 @@ class SelfPlay:
         rules = rules or chosen.rules()
         states = new_states(game, num_players, rules)
         self._company = company or Company()
-        self._baselines = _opponents(self._company.opponents, game, num_players)
+        self._baselines = _opponents(self._company.opponents, game)
         self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
         self.labels = relabelling(game, num_players, sort_suits)
         self.num_inputs, self.num_actions = table.size, chosen.num_actions
@@ -271,10 +271,10 @@ class SelfPlay:
         )
 
 
-def _opponents(opponents: Mapping[str, float], game: str, num_players: int) -> Mixture:
+def _opponents(opponents: Mapping[str, float], game: str) -> Mixture:
     """Baselines of these specs; the chances go one further, to PAST."""
     specs = {spec: weight for spec, weight in opponents.items() if spec != PAST}
-    baselines = baseline_mixture(specs, game, num_players)
+    baselines = baseline_mixture(specs, game)
     return baselines._replace(chances=chances({**specs, PAST: opponents.get(PAST, 0.0)}))
 
 

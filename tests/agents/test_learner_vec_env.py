@@ -250,7 +250,7 @@ def test_suits_relabelled_make_no_difference_to_the_game():
 def test_opponents_are_drawn_by_their_weights(monkeypatch):
     two = {"random": 3.0, "other": 1.0}
     monkeypatch.setattr(
-        mixtures, "parse_policy", lambda spec, *_: Fake(kind=0, parameter=0.0, spec=spec)
+        mixtures, "parse_baseline", lambda spec, _: Fake(kind=0, parameter=0.0, spec=spec)
     )
     env = LearnerVecEnv("bestia", 4, 4000, seed=0, opponents=two)
     env.reset()

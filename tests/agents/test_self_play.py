@@ -242,7 +242,10 @@ def starts(decisions) -> np.ndarray:
         ((0.5, 0, {"random": 0}), "the weights must have a sum above 0"),
         ((0.5, 0, {}), "the weights must have a sum above 0"),
         ((0.5, 0, {"wizard": 1}), "unknown policy 'wizard'"),
-        ((0.5, 0, {"net:x.safetensors": 1}), "there is no checkpoint"),
+        (
+            (0.5, 0, {"net:x.safetensors": 1}),
+            "choose among random, tight, threshold:NUMBER, .*sound$",
+        ),
     ],
 )
 def test_bad_company_is_refused(arguments, message):
