@@ -44,9 +44,9 @@ class SelfPlayArguments(training.TrainingArguments):
 
     total_steps: int = 10_000_000
     """The learner's decisions, of all its seats, rounded up to whole updates."""
-    alone: float = 0.6
+    alone: float = 0.9
     """The share of hands in which the learner sits alone among copies of an opponent."""
-    joined: float = 0.1
+    joined: float = 0.05
     """The share of hands in which a single opponent joins the learners."""
     opponents: tuple[str, ...] = ()
     """Specs of opponents, and `past` for past selves, each with =WEIGHT if it is not 1; all
