@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import statistics
 import subprocess
 import sys
@@ -110,7 +111,7 @@ def main(args: Args) -> None:
     everything = set(args.only) == set(GROUPS)
     out = args.out or (Path("experiments/results/benchmark.json") if everything else None)
     if out is not None:
-        _write(out, args.runs, figures, seconds, notes)
+        _write(out, args, figures, seconds, notes)
 
 
 def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
@@ -183,14 +184,19 @@ def _short(value: float) -> str:
     return f"{value:.3g}"
 
 
+def _command(args: Args) -> str:
+    words = ["--runs", str(args.runs), "--seconds", f"{args.seconds:g}", "--only", *args.only]
+    return shlex.join(["python", "-m", "experiments.benchmark", *words])
+
+
 def _write(
-    out: Path, runs: int, figures: list[Figure], seconds: dict[str, float], notes: list[str]
+    out: Path, args: Args, figures: list[Figure], seconds: dict[str, float], notes: list[str]
 ) -> None:
     from agents.checkpoints import write_whole
 
     report = {
-        "command": "python -m experiments.benchmark",
-        "runs": runs,
+        "command": _command(args),
+        "runs": args.runs,
         "python": platform.python_version(),
         "numpy": np.__version__,
         "machine": platform.processor() or platform.machine(),

@@ -263,7 +263,7 @@ def _ppo(game: str, oracle: bool) -> Callable[[int], int]:
 def _learner(game: str, **options: Any):
     from experiments.train_ppo import Arguments, Ppo
 
-    options |= {"game": game, **_LEARNING}
+    options |= {"game": game, "steps_per_update": 32_768, **_LEARNING}  # as the recipes have it
     return Ppo(Arguments(Path("none"), **options))
 
 
