@@ -9,13 +9,13 @@ band the 95 % interval of an evaluation. Needs runs with `--eval-every`.
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
+from experiments.command_line import ends_cleanly
 from experiments.run_folder import read_metrics
 
 if TYPE_CHECKING:
@@ -36,11 +36,8 @@ class Arguments:
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it."""
-    try:
+    with ends_cleanly("nothing was written"):
         draw(arguments.runs, arguments.out)
-    except (ValueError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(2)
     print(f"wrote {arguments.out}")
 
 

@@ -62,17 +62,26 @@ def reproduce(arguments: Arguments) -> None:
     check_coins("deals", arguments.deals, least=2)
     shipped = shipped_named(arguments.name)
     folder = arguments.run_dir or Path("runs/reproduce") / arguments.name
-    command = [*recipe(arguments.name), "--run-dir", str(folder)]
-    command += ["--smoke"] if arguments.smoke else []
-    print(shlex.join(["python", *command]), flush=True)
-    done = subprocess.run([sys.executable, *command])
-    if done.returncode:
-        sys.exit(done.returncode)
-    weights = folder / "policy.safetensors"
+    weights = train(arguments.name, folder, *(["--smoke"] if arguments.smoke else []))
     if weights.read_bytes() == shipped.path.read_bytes():
         print(f"the same weights as {shipped.path}, to the last bit")
     again = parse_policy(f"net:{weights}", shipped.game, shipped.num_players)
     _compare(arguments, shipped, again)
+
+
+def train(name: str, folder: Path, *options: str) -> Path:
+    """Train by a recipe and some more options, or find it done; returns the weights.
+
+    Exits with the code of a training that fails.
+
+    Raises:
+        ValueError: there is no recipe of this name.
+    """
+    command = [*recipe(name), "--run-dir", str(folder), *options]
+    print(shlex.join(["python", *command]), flush=True)
+    if code := subprocess.run([sys.executable, *command]).returncode:
+        sys.exit(code)
+    return folder / "policy.safetensors"
 
 
 def recipe(name: str) -> list[str]:
