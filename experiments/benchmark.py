@@ -10,6 +10,7 @@ the machine's speed touches all alike. Peers that are not installed are skipped 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import shlex
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from agents.reports import check_writable
 from experiments.benchmark_figures import (
     BATCH,
     Figure,
@@ -35,6 +37,7 @@ from experiments.benchmark_figures import (
     vector_figures,
 )
 from experiments.benchmark_peers import peer_figures
+from experiments.command_line import ends_cleanly
 
 OURS = {
     "playouts": playout_figures,
@@ -93,23 +96,33 @@ def start_seconds(runs: int) -> dict[str, float]:
 
 
 def main(args: Args) -> None:
-    """Measure, print a Markdown table, and write the JSON."""
+    """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
+    with ends_cleanly("nothing was written"):
+        measure(args)
+
+
+def measure(args: Args) -> None:
+    """Measure, print a Markdown table, and write the JSON.
+
+    Raises:
+        ValueError: an argument is out of range.
+        OSError: the file cannot be written to.
+    """
     unknown = [group for group in args.only if group not in GROUPS]
     if unknown:
-        print(f"error: --only takes {', '.join(GROUPS)}, not {unknown[0]!r}", file=sys.stderr)
-        sys.exit(2)
-    if args.runs < 1 or not args.seconds > 0:
-        print("error: --runs must be at least 1, and --seconds above 0", file=sys.stderr)
-        sys.exit(2)
+        raise ValueError(f"--only takes {', '.join(GROUPS)}, not {unknown[0]!r}")
+    if args.runs < 1 or not 0 < args.seconds < math.inf:
+        raise ValueError("--runs must be at least 1, and --seconds above 0 and finite")
+    everything = set(args.only) == set(GROUPS)
+    out = args.out or (Path("experiments/results/benchmark.json") if everything else None)
+    if out is not None:
+        check_writable(out.parent)
     figures, notes = _figures(args.only)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _measure(figures, args)
+        _time(figures, args)
     seconds = start_seconds(args.runs) if "start" in args.only else {}
-    lines = _table(figures, seconds, notes)
-    print("\n".join(lines))
-    everything = set(args.only) == set(GROUPS)
-    out = args.out or (Path("experiments/results/benchmark.json") if everything else None)
+    print("\n".join(_table(figures, seconds, notes)))
     if out is not None:
         _write(out, args, figures, seconds, notes)
 
@@ -120,7 +133,7 @@ def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
     return figures + peers, notes
 
 
-def _measure(figures: list[Figure], args: Args) -> None:
+def _time(figures: list[Figure], args: Args) -> None:
     from rich.progress import track
 
     for figure in track(figures, "warming up", transient=True):
@@ -215,7 +228,6 @@ def _write(
         "seconds": seconds,
         "notes": notes,
     }
-    out.parent.mkdir(parents=True, exist_ok=True)
     write_whole(out, f"{json.dumps(report, indent=2)}\n".encode())
     print(f"written to {out}")
 

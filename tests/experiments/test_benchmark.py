@@ -29,6 +29,8 @@ def test_a_part_alone_replaces_no_results(tmp_path: Path, monkeypatch) -> None:
         ({"only": ("speed",)}, "--only takes playouts, batch"),
         ({"runs": 0}, "--runs must be at least 1"),
         ({"seconds": 0.0}, "--seconds above 0"),
+        ({"seconds": float("nan")}, "--seconds above 0"),
+        ({"only": ("clone",), "out": Path("/dev/null/speed.json")}, "Not a directory"),
     ],
 )
 def test_arguments_that_are_refused(arguments, message, capsys) -> None:
