@@ -14,10 +14,11 @@ from gymnasium import spaces
 from stable_baselines3.common.vec_env import VecEnv
 
 from agents.baselines.dispatch import act as baseline_act
-from agents.mixtures import baseline_mixture, drawn, pot_mixture, weights
+from agents.mixtures import baseline_mixture, drawn, is_number, pot_mixture, weights
 from agents.policies import default_specs
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
+from bestia_env.deals import checked_seed
 from bestia_env.engine import new_states, observe, start_session
 from bestia_env.games import game_named
 from bestia_env.observe import layout
@@ -118,14 +119,15 @@ class LearnerVecEnv(VecEnv):
 
         Raises:
             ValueError: an argument is out of range; it says which and what is allowed.
+            TypeError: the rules are not the game's.
         """
         chosen = game_named(game)
         self.game, self.num_players = game, num_players
-        self.rules = rules or chosen.rules()
+        self.rules = chosen.make_rules(rules, {})
         states = new_states(game, num_players, self.rules, checked_count(num_envs))
         if reward not in REWARDS:
             raise ValueError(f"reward must be one of {', '.join(REWARDS)}, not {reward!r}")
-        if not 0 <= same_opponents <= 1:
+        if not is_number(same_opponents) or not 0 <= same_opponents <= 1:
             raise ValueError(f"same_opponents must be from 0 to 1, not {same_opponents!r}")
         self.reward, self.same_opponents = reward, same_opponents
         self.opponents = weights(opponents or default_specs(game))
@@ -149,6 +151,7 @@ class LearnerVecEnv(VecEnv):
         )
         self.masks = np.zeros((num_envs, chosen.num_actions), bool)
         self.hands = 0
+        self._actions: np.ndarray | None = None  # those that step_wait carries out
         super().__init__(
             num_envs,
             spaces.Box(np.zeros_like(table.high), table.high),
@@ -159,13 +162,18 @@ class LearnerVecEnv(VecEnv):
     # What a VecEnv does.
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
-        """Seed the next reset; None for fresh randomness."""
-        self._seeds = [seed, *[None] * (self.num_envs - 1)]
+        """Seed the next reset; None for fresh randomness.
+
+        Raises:
+            ValueError: the seed is neither None nor an integer of at least 0.
+        """
+        self._seeds = [checked_seed(seed), *[None] * (self.num_envs - 1)]
         self._seeded = True
         return self._seeds
 
     def reset(self) -> np.ndarray:
         """Deal a new hand at every table; returns the observations (B, D)."""
+        self._actions = None
         if self._seeded:
             keys = seed_sequence_keys(self._seeds[0], 2 * self.num_envs)
             self.tables.deals[:], self.tables.moves[:] = np.split(keys, 2)
@@ -186,7 +194,10 @@ class LearnerVecEnv(VecEnv):
 
     def step_wait(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[dict[str, Any]]]:
         """Carry them out: observations (B, D), rewards (B,) float32, dones (B,) bool, infos."""
-        step = self._advance(self._actions)
+        if self._actions is None:
+            raise RuntimeError("there are no actions to carry out: call step_async() first")
+        actions, self._actions = self._actions, None
+        step = self._advance(actions)
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for i in np.flatnonzero(step.dones):
             infos[i] = {"terminal_observation": step.last[i], "TimeLimit.truncated": False}
@@ -236,7 +247,16 @@ class LearnerVecEnv(VecEnv):
         return {**tables, "masks": self.action_masks(), "hands": np.array(self.hands)}
 
     def restore(self, snapshot: Mapping[str, np.ndarray]) -> None:
-        """Go on from a snapshot of an environment made with the same arguments."""
+        """Go on from a snapshot of an environment made with the same arguments.
+
+        Raises:
+            ValueError: the snapshot is of another number of tables or another game.
+        """
+        if snapshot["masks"].shape != self.masks.shape:
+            raise ValueError(
+                f"the snapshot has masks of shape {snapshot['masks'].shape}, not {self.masks.shape}"
+            )
+        self._actions = None
         for name, array in self.tables._asdict().items():
             array[:] = snapshot[name].view(array.dtype) if name == "states" else snapshot[name]
         self.masks[:] = snapshot["masks"]

@@ -11,6 +11,7 @@ import numpy as np
 from agents.arena import Table
 from agents.policies import parse_baseline
 from bestia_env._jit import jit
+from bestia_env.deals import is_integer
 from bestia_env.rng import unit
 
 
@@ -40,6 +41,11 @@ class Pots(NamedTuple):
     chances: np.ndarray
 
 
+def is_number(value: Any) -> bool:
+    """Is it a number of Python or numpy? Truth values are none."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
 def weights(choices: Mapping | Sequence) -> dict:
     """Choices with their weights, all alike where none are given.
 
@@ -51,7 +57,7 @@ def weights(choices: Mapping | Sequence) -> dict:
     if len(found) < len(choices):
         raise ValueError(f"choices must be different, not {list(choices)}")
     for choice, weight in found.items():
-        if not weight >= 0 or weight == np.inf:
+        if not is_number(weight) or not 0 <= weight < np.inf:
             raise ValueError(f"the weight of {choice!r} must be a number from 0, not {weight!r}")
     if not 0 < sum(found.values()) < np.inf:
         raise ValueError(f"the weights must have a sum above 0 that is finite: {found}")
@@ -88,7 +94,7 @@ def pot_mixture(multiples: Mapping[int, float], rules: Any, game: str, num_playe
         ValueError: a multiple is out of range.
     """
     for multiple in multiples:
-        if not isinstance(multiple, int | np.integer) or not 1 <= multiple <= 10**6:
+        if not is_integer(multiple) or not 1 <= multiple <= 10**6:
             raise ValueError(
                 f"pots must be whole multiples of the opening pot, 1 to 1000000, not {multiple!r}"
             )

@@ -2,7 +2,7 @@
 
 Observations are mostly zeros, and so are the values behind a ReLU: every layer adds up only the
 rows of what is there. An answer depends on its own row alone, never on how many rows are asked for
-at once.
+at once; deals that differ by the names of their suits get the same answer up to rounding.
 """
 
 from __future__ import annotations
@@ -90,6 +90,7 @@ class Network:
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False, not {getattr(self, name)!r}")
         _check_weights(self.weights, self.num_inputs, self.num_actions)
+        _check_range(self.weights, self.activation, layout(self.game, self.num_players).high)
 
     @property
     def num_inputs(self) -> int:
@@ -118,7 +119,7 @@ class Network:
 
         Args:
             observations: (K, D) float32, of the seats to act.
-            masks: (K, A) int8 or bool, at least one action legal in every row.
+            masks: (K, A), what is not 0 is legal, at least one action in every row.
             rngs: (K,) uint64, a generator for every row; it moves on where there is a choice,
                 unless `greedy`.
 
@@ -149,10 +150,26 @@ class Network:
             view: (1,) records, the VIEW of the seat to act.
             legal: its legal actions, a set of bits that is not empty.
             rng: (1,) uint64, its generator.
+
+        Raises:
+            ValueError: the view is of another game or another number of players, or no action is
+                legal.
         """
+        self._check_view(view)
+        if not legal:
+            raise ValueError("legal must be a set of actions that is not empty")
         observation = np.empty(self.num_inputs, np.float32)
         choices, scratch = np.uint64(legal), self.scratch()
         return _act_on_view(self.packed, view, choices, rng, self.greedy, observation, scratch)
+
+    def _check_view(self, view: np.ndarray) -> None:
+        if view.dtype != game_named(self.game).dtype:
+            raise ValueError(f"the network plays {self.game}, and the view is of another game")
+        if view[0]["num_players"] != self.num_players:
+            raise ValueError(
+                f"the network plays with {self.num_players} players, and the view is of a table "
+                f"with {view[0]['num_players']}"
+            )
 
     @functools.cached_property
     def packed(self) -> Packed:
@@ -185,13 +202,16 @@ class Network:
             raise ValueError(
                 f"masks must have shape ({rows}, {self.num_actions}), not {masks.shape}"
             )
+        masks = masks != 0
         if not masks.any(axis=1).all():
             row = int(np.argmin(masks.any(axis=1)))
             raise ValueError(f"row {row} of the masks has no legal action")
-        return masks.astype(np.int8, copy=False)
+        return masks
 
 
 def _check_weights(weights: tuple, inputs: int, actions: int) -> None:
+    if not weights:
+        raise ValueError("weights must be of at least one layer")
     size = inputs
     for number, (matrix, bias) in enumerate(weights):
         outputs = actions if number == len(weights) - 1 else bias.size
@@ -205,6 +225,17 @@ def _check_weights(weights: tuple, inputs: int, actions: int) -> None:
         if not (np.isfinite(matrix).all() and np.isfinite(bias).all()):
             raise ValueError(f"layer {number} holds numbers that are not finite")
         size = outputs
+
+
+def _check_range(weights: tuple, activation: str, high: np.ndarray) -> None:
+    """Raise a ValueError if some observation could lead beyond what float32 holds."""
+    most = high.astype(float)
+    for number, (matrix, bias) in enumerate(weights):
+        if number and activation == "tanh":
+            most = np.ones(most.size)
+        most = np.abs(matrix.astype(float)) @ most + np.abs(bias)
+        if most.max() > np.finfo(np.float32).max / 2:
+            raise ValueError(f"the weights of layer {number} are so great that sums could overflow")
 
 
 def network_of_sb3(policy: Any, game: str, num_players: int, sort_suits: bool = True) -> Network:
@@ -372,7 +403,7 @@ def _weigh_observation(net, order, observation, choices, scratch):
 def _set_of(mask):
     choices = ZERO
     for action in range(mask.size):
-        choices |= np.uint64(mask[action] != 0) << np.uint64(action)
+        choices |= np.uint64(mask[action]) << np.uint64(action)
     return choices
 
 

@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.baselines.dispatch import act as baseline_act
-from agents.mixtures import Mixture, baseline_mixture, chances, drawn, pot_mixture, weights
+from agents.mixtures import (
+    Mixture,
+    baseline_mixture,
+    chances,
+    drawn,
+    is_number,
+    pot_mixture,
+    weights,
+)
 from agents.networks import (
     Network,
     Packed,
@@ -30,6 +38,7 @@ from agents.networks import (
 from agents.sparse import SparseRows
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
+from bestia_env.deals import checked_seed
 from bestia_env.engine import new_states, start_session
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_observation
@@ -113,8 +122,9 @@ class Company:
     def __post_init__(self) -> None:
         """Check the shares."""
         for name in ("alone", "joined"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, not {getattr(self, name)!r}")
+            share = getattr(self, name)
+            if not is_number(share) or not 0 <= share <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, not {share!r}")
         if self.alone + self.joined > 1:
             raise ValueError(
                 f"alone and joined must be at most 1 together, not {self.alone} + {self.joined}"
@@ -202,10 +212,11 @@ class SelfPlay:
 
         Raises:
             ValueError: an argument is out of range; it says which and what is allowed.
+            TypeError: the rules are not the game's.
         """
         chosen, table = game_named(game), layout(game, num_players)
         self.game, self.num_players = game, num_players
-        rules = rules or chosen.rules()
+        rules = chosen.make_rules(rules, {})
         states = new_states(game, num_players, rules)
         self._company = company or Company()
         self._baselines = _opponents(self._company.opponents, game)
@@ -213,7 +224,7 @@ class SelfPlay:
         self.labels = relabelling(game, num_players, sort_suits)
         self.num_inputs, self.num_actions = table.size, chosen.num_actions
         self.num_others = (num_players - 1) * chosen.pack.size
-        self._keys = seed_sequence_keys(seed, 2)
+        self._keys = seed_sequence_keys(checked_seed(seed), 2)
         self._room = (
             states,
             np.zeros(1, states.dtype),
@@ -236,7 +247,15 @@ class SelfPlay:
 
         Returns:
             The decisions, and the number of the hand after the last.
+
+        Raises:
+            ValueError: the network is for another table.
         """
+        if (network.game, network.num_players) != (self.game, self.num_players):
+            raise ValueError(
+                f"the network plays {network.game} with {network.num_players} players, "
+                f"not {self.game} with {self.num_players}"
+            )
         packed = network.packed._replace(labels=self.labels)
         out = self._empty(count + self.num_players * _LONGEST)
         players = _Players(

@@ -45,7 +45,13 @@ class Relabelling(NamedTuple):
 
 
 def relabelling(game: str, num_players: int, enabled: bool = True) -> Relabelling:
-    """The relabelling for a game's observations and actions."""
+    """The relabelling for a game's observations and actions.
+
+    Raises:
+        ValueError: `enabled` is neither True nor False.
+    """
+    if not isinstance(enabled, bool | np.bool_):
+        raise ValueError(f"sort_suits must be True or False, not {enabled!r}")
     table, chosen = layout(game, num_players), game_named(game)
     places = _places_by_suit(table, chosen.pack.size)
     observation = np.tile(np.arange(table.size), (len(ORDERS), 1))

@@ -1,4 +1,4 @@
-"""How a command line ends when something goes wrong."""
+"""Where command lines write, and how they end when something goes wrong."""
 
 from __future__ import annotations
 
@@ -6,6 +6,20 @@ import contextlib
 import io
 import sys
 from collections.abc import Iterator
+from pathlib import Path
+
+RUNS, RESULTS = Path("runs"), Path("experiments/results")
+SMOKE = RUNS / "smoke"  # what a tiny budget gave is no run to go on with, and no result
+
+
+def runs_folder(smoke: bool) -> Path:
+    """Where runs go unless a folder is given."""
+    return SMOKE if smoke else RUNS
+
+
+def results_folder(smoke: bool) -> Path:
+    """Where results go unless a file is given."""
+    return SMOKE if smoke else RESULTS
 
 
 @contextlib.contextmanager

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.command_line import ends_cleanly
+from experiments.command_line import ends_cleanly, runs_folder
 from experiments.run_folder import read_metrics
 
 GAMES = ("bestia", "beast")
@@ -26,8 +26,8 @@ EVALUATION_SEED = 20_000_000  # the training's deals come from another seed
 class Arguments:
     """Train a learner for each game and pit it against every baseline."""
 
-    out: Path = Path("runs/demo")
-    """Where everything goes."""
+    out: Path | None = None
+    """Where everything goes; runs/demo if none is given."""
     bestia_steps: int = 4_000_000
     """The learner's decisions in Bestia."""
     beast_steps: int = 4_000_000
@@ -37,7 +37,12 @@ class Arguments:
     seed: int = 0
     """Of the training."""
     smoke: bool = False
-    """A tiny budget, to see whether all runs."""
+    """A tiny budget, to see whether all runs; then it goes below runs/smoke."""
+
+    @property
+    def folder(self) -> Path:
+        """Where everything goes."""
+        return self.out or runs_folder(self.smoke) / "demo"
 
 
 def main(arguments: Arguments) -> None:
@@ -61,7 +66,7 @@ def check(arguments: Arguments) -> None:
     check_coins("beast_steps", arguments.beast_steps, least=1)
     check_coins("deals", arguments.deals, least=2)
     check_coins("seed", arguments.seed, least=0, most=2**32 - 1)
-    check_writable(arguments.out)
+    check_writable(arguments.folder)
 
 
 def demonstrate(arguments: Arguments) -> None:
@@ -83,7 +88,7 @@ class Run:
 
     def __init__(self, game: str, arguments: Arguments) -> None:
         self.game = game
-        self.folder = arguments.out / game
+        self.folder = arguments.folder / game
         self.policy = f"net:{self.folder}/training/policy.safetensors"
         self.steps = 1024 if arguments.smoke else getattr(arguments, f"{game}_steps")
         self.deals = 50 if arguments.smoke else arguments.deals

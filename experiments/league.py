@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from experiments.command_line import ends_cleanly
+from experiments.command_line import ends_cleanly, results_folder, runs_folder
 
 GAMES = ("bestia", "beast")
 NUM_PLAYERS = 4
@@ -38,32 +38,54 @@ class Arguments:
     """Of the deals; the trainings have seed 0."""
     jobs: int = 2
     """Processes that play. The numbers do not depend on it."""
-    runs: Path = Path("runs/league")
-    """Where the trainings and the arena's tables go."""
-    out: Path = Path("experiments/results/league.json")
-    """Where the standings go."""
+    runs: Path | None = None
+    """Where the trainings and the arena's tables go; runs/league if none is given."""
+    out: Path | None = None
+    """Where the standings go; experiments/results/league.json if none is given."""
     smoke: bool = False
-    """A tiny budget, to see whether all runs."""
+    """A tiny budget, to see whether all runs; then both go below runs/smoke."""
 
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
     with ends_cleanly("the same command goes on where it was"):
-        rows = [row for game in GAMES for row in play(game, arguments)]
-        _write(arguments.out, rows)
+        rows, out = hold(arguments)
     print("\n".join(table(rows)))
-    print(f"written to {arguments.out}")
+    print(f"written to {out}")
 
 
-def play(game: str, arguments: Arguments) -> list[dict[str, Any]]:
+def hold(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
+    """Train, play and write; returns the standings of all games, and the file.
+
+    Raises:
+        ValueError: an argument is out of range.
+        OSError: a folder cannot be written to.
+    """
+    from agents.checkpoints import write_whole
+    from agents.reports import check_writable
+    from bestia_env.rules.table import check_coins
+
+    check_coins("deals", arguments.deals, least=2)
+    check_coins("jobs", arguments.jobs, least=1)
+    check_coins("seed", arguments.seed, least=0)
+    runs = arguments.runs or runs_folder(arguments.smoke) / "league"
+    out = arguments.out or results_folder(arguments.smoke) / "league.json"
+    for folder in (runs, out.parent):
+        check_writable(folder)
+    rows = [row for game in GAMES for row in play(game, arguments, runs)]
+    write_whole(out, f"{json.dumps(rows, indent=1)}\n".encode())
+    return rows, out
+
+
+def play(game: str, arguments: Arguments, runs: Path) -> list[dict[str, Any]]:
     """The standings of one game, best first; exits with the code of a failed training."""
     from agents.policies import default_specs
     from experiments import arena
 
     networks = {f"{game}-{NUM_PLAYERS}": _shipped(game)}
     for name, training in TRAININGS.items():
-        networks[f"{game}-{name}"] = _trained(game, name, training, arguments)
-    folder = arguments.runs / f"{game}-arena"
+        networks[f"{game}-{name}"] = _trained(game, name, training, runs, arguments.smoke)
+    folder = runs / f"{game}-arena"
     specs = [f"net:{path}" for path in networks.values()]
     arena.main(
         [
@@ -84,11 +106,11 @@ def _shipped(game: str) -> Path:
     return shipped_named(f"{game}-{NUM_PLAYERS}").path
 
 
-def _trained(game: str, name: str, training: tuple[str, ...], arguments: Arguments) -> Path:
+def _trained(game: str, name: str, training: tuple[str, ...], runs: Path, smoke: bool) -> Path:
     """Train, or go on with it, or find it done."""
     module, *options = training
-    run_dir = arguments.runs / f"{game}-{name}"
-    options = ["--smoke"] if arguments.smoke else [*options, "--final-deals", "0"]
+    run_dir = runs / f"{game}-{name}"
+    options = ["--smoke"] if smoke else [*options, "--final-deals", "0"]
     words = ["-m", module, "--game", game, "--run-dir", str(run_dir), *options]
     print(shlex.join(["python", *words]), flush=True)
     if code := subprocess.run([sys.executable, *words]).returncode:
@@ -137,13 +159,6 @@ def _line(row: dict[str, Any]) -> str:
     if "steps" in row:
         cost = f"{row['steps'] / 1e6:.1f} M decisions, {row['seconds'] / 60:.1f} min"
     return f"| {row['policy']} | {score} | {points} | {cost} |"
-
-
-def _write(out: Path, rows: list[dict[str, Any]]) -> None:
-    from agents.checkpoints import write_whole
-
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(out, f"{json.dumps(rows, indent=1)}\n".encode())
 
 
 if __name__ == "__main__":

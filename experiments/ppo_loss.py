@@ -80,12 +80,12 @@ class _PolicyLoss(torch.autograd.Function):
     ) -> torch.Tensor:
         ctx.gradient = torch.zeros_like(logits)
         total = _lose(logits.numpy(), targets, weights, ctx.gradient.numpy(), sums)
-        return torch.tensor(total / len(logits), dtype=logits.dtype)
+        return torch.tensor(total / max(1, len(logits)), dtype=logits.dtype)
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor, None, None, None]:
         (gradient,) = gradients
-        return ctx.gradient.mul_(gradient / len(ctx.gradient)), None, None, None
+        return ctx.gradient * (gradient / max(1, len(ctx.gradient))), None, None, None
 
 
 # The kernel. Let p be the probabilities, H the entropy, D the divergence and m the magnet's

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from experiments.command_line import ends_cleanly
+from experiments.command_line import ends_cleanly, runs_folder
 
 if TYPE_CHECKING:
     from agents.shipped import Shipped
@@ -40,7 +40,7 @@ class Arguments:
     seed: int = 40_000_000
     """Of the deals."""
     smoke: bool = False
-    """A tiny budget, to see whether all runs."""
+    """A tiny budget, to see whether all runs; then it goes below runs/smoke."""
 
 
 def main(arguments: Arguments) -> None:
@@ -61,7 +61,7 @@ def reproduce(arguments: Arguments) -> None:
 
     check_coins("deals", arguments.deals, least=2)
     shipped = shipped_named(arguments.name)
-    folder = arguments.run_dir or Path("runs/reproduce") / arguments.name
+    folder = arguments.run_dir or runs_folder(arguments.smoke) / "reproduce" / arguments.name
     weights = train(arguments.name, folder, *(["--smoke"] if arguments.smoke else []))
     if weights.read_bytes() == shipped.path.read_bytes():
         print(f"the same weights as {shipped.path}, to the last bit")

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from experiments.command_line import ends_cleanly
+from experiments.command_line import ends_cleanly, results_folder, runs_folder
 from experiments.reproduce import train
 
 if TYPE_CHECKING:
@@ -36,12 +36,12 @@ class Arguments:
     """Duplicate deals for each figure."""
     deals_seed: int = 30_000_000
     """Of the deals."""
-    runs: Path = Path("runs/seeds")
-    """Where the trainings go."""
+    runs: Path | None = None
+    """Where the trainings go; runs/seeds if none is given."""
     out: Path | None = None
     """Where the figures go; experiments/results/seeds-NAME.json if none is given."""
     smoke: bool = False
-    """A tiny budget, to see whether all runs."""
+    """A tiny budget, to see whether all runs; then both go below runs/smoke."""
 
 
 def main(arguments: Arguments) -> None:
@@ -68,9 +68,11 @@ def compare(arguments: Arguments) -> list[dict[str, Any]]:
     if len({*arguments.seeds}) < max(2, len(arguments.seeds)):
         raise ValueError(f"seeds must be two or more and different, not {arguments.seeds}")
     shipped = shipped_named(arguments.name)
-    out = arguments.out or Path(f"experiments/results/seeds-{arguments.name}.json")
-    check_writable(out.parent)
-    runs = [_trained(arguments, seed) for seed in arguments.seeds]
+    runs_in = arguments.runs or runs_folder(arguments.smoke) / "seeds"
+    out = arguments.out or results_folder(arguments.smoke) / f"seeds-{arguments.name}.json"
+    for folder in (runs_in, out.parent):
+        check_writable(folder)
+    runs = [_trained(arguments, runs_in, seed) for seed in arguments.seeds]
     rows = [_row(arguments, shipped, runs, spec) for spec in default_specs(shipped.game)]
     facts = {
         "name": arguments.name,
@@ -83,9 +85,9 @@ def compare(arguments: Arguments) -> list[dict[str, Any]]:
     return rows
 
 
-def _trained(arguments: Arguments, seed: int) -> Path:
+def _trained(arguments: Arguments, runs: Path, seed: int) -> Path:
     options = ["--smoke"] if arguments.smoke else []
-    folder = arguments.runs / f"{arguments.name}-{seed}"
+    folder = runs / f"{arguments.name}-{seed}"
     return train(arguments.name, folder, *options, "--seed", str(seed))
 
 

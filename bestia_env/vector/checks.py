@@ -25,6 +25,8 @@ def checked_actions(actions: Any, count: int) -> np.ndarray:
             f"actions must be integers of shape ({count},), "
             f"not {actions.dtype} of shape {actions.shape}"
         )
+    if actions.dtype.kind == "u":  # or else the greatest would become negative
+        actions = np.minimum(actions, np.iinfo(np.int64).max)
     return actions.astype(np.int64)
 
 

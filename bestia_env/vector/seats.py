@@ -134,7 +134,7 @@ class SeatVectorEnv(VectorEnv):
         self.metadata = {"render_modes": [], "autoreset_mode": self.autoreset_mode}
         self._opponents = _checked_opponents(opponents)
         self._layout = layout(game.name, self.num_players)
-        self._suits = SuitSorter(game.name, self.num_players, self.num_envs, bool(sort_suits))
+        self._suits = SuitSorter(game.name, self.num_players, self.num_envs, sort_suits)
         high = self._layout.high
         self.single_observation_space = spaces.Box(np.zeros_like(high), high, dtype=np.float32)
         self.single_action_space = spaces.Discrete(game.num_actions)

@@ -93,7 +93,7 @@ class TablesEnv:
         self.states = engine.new_states(game, self.num_players, self.rules, self.num_envs)
         self._keys = np.zeros(self.num_envs, np.uint64)
         self._legal = np.zeros(self.num_envs, np.uint64)
-        self._suits = SuitSorter(game, self.num_players, self.num_envs, bool(sort_suits))
+        self._suits = SuitSorter(game, self.num_players, self.num_envs, sort_suits)
         self._masks = np.zeros((self.num_envs, self.num_actions), np.int8)
         self._begun = False
 

@@ -271,6 +271,31 @@ class Fake:
         return False
 
 
+def test_actions_are_carried_out_once_and_on_the_hand_they_were_meant_for():
+    env = LearnerVecEnv("bestia", 4, 3, seed=0)
+    env.reset()
+    for forget in (lambda: env.step_wait(), env.reset, lambda: env.restore(env.snapshot())):
+        env.step_async(env.action_masks().argmax(axis=1))
+        forget()
+        before = env.snapshot()
+        with pytest.raises(RuntimeError, match="call step_async"):
+            env.step_wait()
+        for name, array in env.snapshot().items():
+            np.testing.assert_array_equal(array, before[name])
+
+
+def test_a_snapshot_of_fewer_tables_is_refused():
+    small, env = LearnerVecEnv("bestia", 4, 1, seed=0), LearnerVecEnv("bestia", 4, 3, seed=0)
+    small.reset(), env.reset()
+    with pytest.raises(ValueError, match=r"masks of shape \(1, 44\), not \(3, 44\)"):
+        env.restore(small.snapshot())
+
+
+def test_rules_of_another_kind_are_refused():
+    with pytest.raises(TypeError, match="rules of bestia must be BestiaRules, not int"):
+        LearnerVecEnv("bestia", rules=3)
+
+
 @pytest.mark.parametrize("action", [-1, 44, 10**9, "illegal"])
 def test_an_illegal_action_is_refused_and_changes_nothing(action):
     env = LearnerVecEnv("bestia", 4, 3, seed=0)
@@ -294,6 +319,11 @@ def test_an_illegal_action_is_refused_and_changes_nothing(action):
         ({"reward": "joy"}, "reward must be one of equity, coins, not 'joy'"),
         ({"same_opponents": 1.5}, "same_opponents must be from 0 to 1, not 1.5"),
         ({"opponents": ["wizard"]}, "unknown policy 'wizard' for bestia"),
+        ({"seed": 1.5}, "seed must be None or an integer of at least 0, not 1.5"),
+        ({"sort_suits": "no"}, "sort_suits must be True or False, not 'no'"),
+        ({"pots": {True: 1}}, "pots must be whole multiples .*, not True"),
+        ({"same_opponents": "all"}, "same_opponents must be from 0 to 1, not 'all'"),
+        ({"opponents": {"random": "a"}}, "weight of 'random' must be a number from 0, not 'a'"),
         ({"opponents": {"random": -1}}, "weight of 'random' must be a number from 0, not -1"),
         ({"opponents": {"random": float("nan")}}, "weight of 'random' must be a number from 0"),
         ({"opponents": ["random", "random"]}, "must be different"),

@@ -161,6 +161,33 @@ def test_input_of_a_wrong_shape_is_refused():
         network.probabilities(observations, masks)
 
 
+@pytest.mark.parametrize("legal", [0.5, 256, -1, True])
+def test_what_is_not_zero_in_a_mask_is_legal(legal):
+    network = random_network("bestia")
+    _, observations, masks = positions("bestia")
+    np.testing.assert_array_equal(
+        network.probabilities(observations, masks.astype(int) * legal),
+        network.probabilities(observations, masks),
+    )
+
+
+def test_a_view_of_another_table_is_refused():
+    network, rng = random_network("bestia"), np.zeros(1, np.uint64)
+    for game, n, message in (
+        ("bestia", 10, "plays with 4 players, and the view is of a table with 10"),
+        ("beast", 4, "plays bestia, and the view is of another game"),
+    ):
+        states = engine.new_states(game, n)
+        engine.start_sessions(states, np.zeros(1, np.uint64), -1, 0)
+        views = np.zeros(1, states.dtype)
+        look(states, 0, states[0].turn, views, 0)
+        with pytest.raises(ValueError, match=message):
+            network.act_on_view(views, 1, rng)
+    states, _, _ = positions("bestia", count=1)
+    with pytest.raises(ValueError, match="a set of actions that is not empty"):
+        network.act_on_view(states, 0, rng)
+
+
 def test_weights_that_do_not_fit_are_refused():
     good = random_network("bestia", (5,))
     (first, bias), last = good.weights
@@ -170,6 +197,12 @@ def test_weights_that_do_not_fit_are_refused():
         Network("bestia", 4, ((first, bias), (last[0], last[1][1:])))
     with pytest.raises(ValueError, match="layer 0 holds numbers that are not finite"):
         Network("bestia", 4, ((first * np.float32(np.nan), bias), last))
+    with pytest.raises(ValueError, match="weights must be of at least one layer"):
+        Network("bestia", 4, ())
+    with pytest.raises(ValueError, match="the weights of layer 1 are so great that sums could"):
+        Network(
+            "bestia", 4, ((first * np.float32(1e20), bias), (last[0] * np.float32(1e20), last[1]))
+        )
     with pytest.raises(ValueError, match="activation must be one of tanh, relu, not 'gelu'"):
         Network("bestia", 4, good.weights, "gelu")
 

@@ -194,6 +194,12 @@ def test_it_meets_the_opponents_that_the_arena_meets(game):
         assert abs(ends.mean() - found.mean) < error
 
 
+@pytest.mark.parametrize(("game", "num_players"), [("bestia", 10), ("beast", 4)])
+def test_a_network_of_another_table_is_refused(game, num_players):
+    with pytest.raises(ValueError, match=f"with 4 players, not {game} with {num_players}"):
+        SelfPlay(game, num_players).play(random_network("bestia"), 10)
+
+
 def test_advantages_follow_the_seats_own_decisions():
     decisions, _ = SelfPlay("beast", 4, seed=6).play(random_network("beast"), 300)
     values = np.random.default_rng(0).normal(size=decisions.num_rows).astype(np.float32)
@@ -237,6 +243,8 @@ def starts(decisions) -> np.ndarray:
     [
         ((1.5, 0, {"random": 1}), "alone must be from 0 to 1, not 1.5"),
         ((0, float("nan"), {}), "joined must be from 0 to 1, not nan"),
+        (("a", 0, {"random": 1}), "alone must be from 0 to 1, not 'a'"),
+        ((0.5, 0, {"random": "a"}), "the weight of 'random' must be a number from 0, not 'a'"),
         ((0.6, 0.6, {}), r"alone and joined must be at most 1 together, not 0.6 \+ 0.6"),
         ((0.5, 0, {"random": -1}), "the weight of 'random' must be a number from 0, not -1"),
         ((0.5, 0, {"random": 0}), "the weights must have a sum above 0"),

@@ -60,6 +60,20 @@ def test_the_loss_and_its_gradient_are_those_that_torch_finds(magnet, size):
     assert 0.1 < losses[0][-1] < 0.9  # some ratios are clipped, some are not
 
 
+def test_the_loss_may_be_differentiated_twice_and_of_nothing():
+    empty = np.zeros((0, 44), np.float32)
+    for rows in (0, 2):
+        legal, drawn = np.full(rows, 7, np.uint64), np.zeros(rows, np.int64)
+        numbers = np.ones(rows, np.float32)
+        logits = torch.zeros(rows, 44, requires_grad=True)
+        targets = Targets(legal, drawn, numbers, numbers, empty)
+        loss, _ = policy_loss(logits, targets, Weights(0.2, 0.01, 0.0))
+        loss.backward(retain_graph=True)
+        once = logits.grad.clone()
+        loss.backward()
+        torch.testing.assert_close(logits.grad, 2 * once)
+
+
 def slow_policy_loss(logits, targets: Targets, weights: Weights):
     """Schulman et al. 2017, equation 7, with an entropy bonus and a divergence from a magnet."""
     log_probs = masked_log_probs(logits, targets.legal)
