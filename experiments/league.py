@@ -21,9 +21,9 @@ from experiments.command_line import ends_cleanly, results_folder, runs_folder
 GAMES = ("bestia", "beast")
 NUM_PLAYERS = 4
 TRAININGS = {
-    "dmc": ("experiments.train_dmc", "--total-steps", "12000000"),
-    "q": ("experiments.train_q", "--total-steps", "10000000"),
-    "sb3": ("experiments.train_maskable_ppo", "--total-steps", "5000000"),
+    "dmc": ("experiments.train_dmc", "--total-steps", "6000000"),
+    "q": ("experiments.train_q", "--total-steps", "5000000"),
+    "sb3": ("experiments.train_maskable_ppo", "--total-steps", "2500000"),
 }
 SMOKE_DEALS = 50
 
