@@ -10,6 +10,7 @@ every baseline; interrupted, the same command goes on where it was.
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -84,14 +85,12 @@ def measure(arguments: Arguments) -> list[dict[str, Any]]:
 
 def _work(arguments: Arguments) -> Iterator[tuple[dict[str, Any], Shipped]]:
     """What each figure is of."""
-    import hashlib
-
     from agents.policies import default_specs
     from agents.shipped import shipped, shipped_named
 
     for name in arguments.policies or shipped():
         policy = shipped_named(name)
-        digest = hashlib.sha256(policy.path.read_bytes()).hexdigest()[:16]
+        digest = _digest(policy)
         for pot in arguments.pots:
             for spec in default_specs(policy.game):
                 yield (
@@ -111,11 +110,19 @@ def _key(row: dict[str, Any]) -> tuple:
     return tuple(row[name] for name in ("policy", "weights", "pot", "baseline", "deals", "seed"))
 
 
+def _digest(policy: Shipped) -> str:
+    return hashlib.sha256(policy.path.read_bytes()).hexdigest()[:16]
+
+
 def _saved(path: Path) -> list[dict[str, Any]]:
-    """The rows of an earlier run; those of policies that are no longer the same go unused."""
+    """The rows of an earlier run, but for those of policies that are no longer shipped."""
+    from agents.shipped import shipped
+
+    current = {_digest(policy) for policy in shipped().values()}
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
-        return [row for row in rows if _key(row) and row["gain"] and row["leak"]]
+        sound = [row for row in rows if _key(row) and row["gain"] and row["leak"]]
+        return [row for row in sound if row["weights"] in current]
     except FileNotFoundError:
         return []
     except (ValueError, TypeError, KeyError):
