@@ -57,12 +57,14 @@ def draw(runs: tuple[Path, ...], out: Path) -> None:
     for run in runs:
         table, records = _read(run)
         panels.setdefault(table, []).append(records)
-    figure = Figure(figsize=(5.5 * len(panels), 4.8), layout="constrained")
-    axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    for one, ((game, players), curves) in zip(axes, sorted(panels.items()), strict=True):
-        _panel(one, curves)
-        one.set_title(f"{game.capitalize()}, {players} players")
-    axes[0].set_ylabel("pots per hand among copies of a baseline")
+    columns = len(panels) if len(panels) <= 3 else 2
+    rows = -(-len(panels) // columns)
+    figure = Figure(figsize=(5.5 * columns, 4.8 * rows), layout="constrained")
+    for place, ((game, players), curves) in enumerate(sorted(panels.items()), start=1):
+        axes = figure.add_subplot(rows, columns, place)
+        _panel(axes, curves)
+        axes.set_title(f"{game.capitalize()}, {players} players")
+    figure.supylabel("pots per hand among copies of a baseline", fontsize="medium")
     figure.savefig(out, dpi=120)
 
 
