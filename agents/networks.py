@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -76,7 +76,7 @@ class Network:
 
     game: str
     num_players: int
-    weights: tuple[tuple[np.ndarray, np.ndarray], ...]
+    weights: tuple[tuple[np.ndarray, np.ndarray], ...] = field(repr=False)
     activation: str = "relu"
     sort_suits: bool = True
     greedy: bool = False

@@ -1,6 +1,6 @@
 """Train a learner for each game, then pit it against every baseline: `make demo`.
 
-Both learners train at once, a core each, for up to eight minutes. Then each plays one against a
+Both learners train at once, which takes some minutes. Then each plays one against a
 field and at mixed tables with all baselines of its game, on duplicate deals that the training has
 never seen. Tables, plots and policies go to `runs/demo/`. Interrupted, it goes on where it was.
 """
@@ -72,7 +72,7 @@ def check(arguments: Arguments) -> None:
 def demonstrate(arguments: Arguments) -> None:
     """Train, compare, and print where everything is; exits with the code of a failed training."""
     runs = [Run(game, arguments) for game in GAMES]
-    print(f"seed {arguments.seed}; training one learner for each game, a core each")
+    print(f"seed {arguments.seed}; training one learner for each game, both at once")
     if code := train(runs):
         sys.exit(code)
     for run in runs:

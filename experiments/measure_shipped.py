@@ -50,6 +50,7 @@ def main(arguments: Arguments) -> None:
     with ends_cleanly("the same command goes on where it was"):
         rows = measure(arguments)
     print("\n".join(tables(rows)))
+    print(f"* the policy wins less than {MARGIN}, or the baseline may win more than {LEAK}")
     print(f"written to {arguments.out}")
 
 

@@ -59,7 +59,7 @@ class TrainingArguments:
     final_deals: int = 20_000
     """Duplicate deals against each baseline when the training is done; 0 for none."""
     smoke: bool = False
-    """A tiny budget, to see whether all runs."""
+    """A tiny budget, to see whether all runs; takes a run folder of its own."""
 
     def check(self) -> None:
         """Raise a ValueError for a number that is out of range."""
@@ -162,7 +162,7 @@ def main(arguments: type[TrainingArguments], train: Callable, description: str |
     import tyro
 
     parsed = tyro.cli(arguments, prog=f"python -m {arguments.MODULE}", description=description)
-    with ends_cleanly("the same command goes on from the last checkpoint"):
+    with ends_cleanly("the same command goes on from the last checkpoint, if there is one"):
         print(f"policy spec: net:{train(parsed)}")
 
 

@@ -24,6 +24,7 @@ def test_a_shipped_policy_is_small_and_says_what_it_is(name):
     assert facts["rules"] and facts["versions"]["torch"] and facts["git_commit"]
     assert "/tmp" not in json.dumps(facts)
     assert policy.policy.network.num_players == policy.num_players
+    assert len(repr(policy.policy)) < 400  # the weights are left out
 
 
 def test_unknown_names_are_listed():
