@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest
 LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
 
 .DEFAULT_GOAL := help
-NAME ?= bestia-3
+NAME ?= bestia-4
 
 .PHONY: help install demo reproduce measure league test test-slow test-nojit test-boundscheck differential check bench clean
 
@@ -36,7 +36,7 @@ $(STAMP): pyproject.toml constraints.txt
 demo: install ## train a learner, play it against the baselines, print and save the table
 	$(BIN)/python -m experiments.demo
 
-reproduce: install ## train a shipped policy anew (NAME=bestia-3) and compare
+reproduce: install ## train a shipped policy anew (NAME=bestia-4) and compare
 	$(BIN)/python -m experiments.reproduce $(NAME)
 
 measure: install ## the shipped policies against every baseline, at pots of 1, 2, 4 and 8

@@ -1,6 +1,6 @@
 """Train a shipped policy anew by its recipe, and compare: `make reproduce`.
 
-    python -m experiments.reproduce bestia-3
+    python -m experiments.reproduce bestia-4
 
 The recipe is the command in `experiments/recipes/NAME.txt`. A training gives the same weights again
 on one machine with one version of the code; the policies came from the commits that their sidecars
@@ -31,7 +31,7 @@ RECIPES = Path(__file__).with_name("recipes")
 class Arguments:
     """Train a shipped policy anew by its recipe, and compare."""
 
-    name: Annotated[str, tyro.conf.Positional] = "bestia-3"
+    name: Annotated[str, tyro.conf.Positional] = "bestia-4"
     """Such as bestia-4."""
     run_dir: Path | None = None
     """Where the training goes; runs/reproduce/NAME if none is given."""
