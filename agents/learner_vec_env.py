@@ -223,7 +223,7 @@ class LearnerVecEnv(VecEnv):
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Refused: the tables share everything."""
-        raise NotImplementedError(f"the tables share {attr_name}: set it on the LearnerVecEnv")
+        raise AttributeError(f"the tables share {attr_name}: set it on the LearnerVecEnv")
 
     def env_method(
         self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any

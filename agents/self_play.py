@@ -15,17 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agents.baselines.dispatch import act as baseline_act
-from agents.mixtures import (
-    Mixture,
-    baseline_mixture,
-    chances,
-    drawn,
-    is_number,
-    pot_mixture,
-    weights,
-)
-from agents.networks import (
-    Network,
+from agents.layers import (
     Packed,
     Scratch,
     gather,
@@ -35,6 +25,16 @@ from agents.networks import (
     sample,
     weigh,
 )
+from agents.mixtures import (
+    Mixture,
+    baseline_mixture,
+    chances,
+    drawn,
+    is_number,
+    pot_mixture,
+    weights,
+)
+from agents.networks import Network
 from agents.sparse import SparseRows
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from agents.layers import greatest
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
 
@@ -120,11 +121,7 @@ def _lose(logits, targets, weights, gradients, sums):
 @jit
 def _log_sum(logits, choices):
     """The logarithm of the sum of exponentials over a set."""
-    top, left = -math.inf, choices
-    while left != ZERO:
-        top = max(top, logits[lowest(left)])
-        left = without_lowest(left)
-    total = 0.0
+    top, total = greatest(logits, choices), 0.0
     while choices != ZERO:
         total += math.exp(logits[lowest(choices)] - top)
         choices = without_lowest(choices)
