@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.arena import Table
+from agents.bidding.language import Expressions
 from agents.bidding.machine import STACK, Program, evaluate
 from agents.matches import act_turns, choose, deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy
@@ -94,14 +95,14 @@ class Question:
         table: at which table.
         decision: which decision.
         players: who plays: the field, and who the asked seat goes on as.
-        classes: the expressions by which hands are told apart, a program of one rule.
+        classes: the expressions by which hands are told apart.
         seat: of the asked, counted from the eldest as 0; None for all in turn.
     """
 
     table: Table
     decision: Decision
     players: tuple[Policy, Policy]
-    classes: Program
+    classes: Expressions
     seat: int | None = None
 
 
@@ -134,7 +135,7 @@ def ask(question: Question, deals: tuple[int, int]) -> Answers:
     states, seated, chances = states[reached], seated[reached], chances[reached]
     asked = asked[reached]
     own = np.take_along_axis(chances, asked[:, None], axis=1)[:, 0]
-    classes = _values(question.classes, states, own.copy())
+    classes = _values(question.classes.program, states, own.copy())
     chosen = choose(question.players[ASKED], states, own.copy())
     seated[np.arange(asked.size), asked] = ASKED
     outcomes = [
