@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,17 @@ class Table:
         check_coins("pot", self.pot, least=1, most=10**9)
         check_coins("seed", self.seed, least=0, most=2**64 - 1)
         check_coins("the pot carried in", self.carried, least=0)
+
+    @property
+    def words(self) -> str:
+        """The game, the seats, and all that is not as usual, in a few words."""
+        options = [
+            f"{field.name}={getattr(self.rules, field.name)}"
+            for field in fields(self.rules)
+            if getattr(self.rules, field.name) != field.default
+        ]
+        pot = [] if self.pot == 1 else [f"pot {self.pot} × opening"]
+        return ", ".join([f"{self.game.capitalize()}, {self.num_players} players", *pot, *options])
 
     @functools.cached_property
     def keys(self) -> Keys:

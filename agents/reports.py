@@ -8,7 +8,7 @@ import json
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -221,17 +221,7 @@ def picture(result: Result) -> bytes:
 
 def _title(result: Result) -> str:
     table = result.table
-    options = [
-        f"{field.name}={getattr(table.rules, field.name)}"
-        for field in fields(table.rules)
-        if getattr(table.rules, field.name) != field.default
-    ]
-    pot = [] if table.pot == 1 else [f"pot {table.pot} × opening"]
-    game = f"{table.game.capitalize()}, {table.num_players} players"
-    return (
-        f"{', '.join([game, *pot, *options])}: "
-        f"{result.num_deals:,} deals in all seat rotations, seed {table.seed}"
-    )
+    return f"{table.words}: {result.num_deals:,} deals in all seat rotations, seed {table.seed}"
 
 
 def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:

@@ -262,7 +262,7 @@ class _Compiler:
         statements = always + [self.statement(*node.children) for node in decisions]
         return Rule(_assembled(statements), str(named[0]) if named else None)
 
-    def statement(self, action: Token, condition: Any) -> tuple[int, tuple]:
+    def statement(self, action: Token, condition: Any = None) -> tuple[int, tuple]:
         """The action and the operations of its condition."""
         number = MODULES[self.game].ACTIONS[action]
         if condition is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 
 import matplotlib
 import numpy as np
@@ -35,17 +34,6 @@ def _picture(width: float, height: float, draw: Callable[[Figure], None]) -> byt
     return file.getvalue()
 
 
-def table_words(table: Table) -> str:
-    """The table in a few words, with all that is not as usual."""
-    options = [
-        f"{field.name}={getattr(table.rules, field.name)}"
-        for field in fields(table.rules)
-        if getattr(table.rules, field.name) != field.default
-    ]
-    pot = [] if table.pot == 1 else [f"pot {table.pot} × opening"]
-    return ", ".join([f"{table.game.capitalize()}, {table.num_players} players", *pot, *options])
-
-
 # What actions are worth.
 
 
@@ -65,7 +53,7 @@ def worth_picture(worth: Worth, columns: int) -> bytes:
         players = worth.question.players
         names = action_names(worth)
         figure.suptitle(
-            f"{table_words(worth.question.table)}: what {names[DARING]} gains over {names[0]}\n"
+            f"{worth.question.table.words}: what {names[DARING]} gains over {names[0]}\n"
             f"{players[1].spec} among {players[0].spec}; {worth.num_deals:,} deals, "
             f"seed {worth.question.table.seed}",
             fontsize=11,
@@ -165,7 +153,7 @@ def pots_picture(found: Sequence[Worth], columns: int) -> bytes:
         axes.set_xticks(pots, [f"{pot:g}" for pot in pots])
         axes.set_xlabel("pot in opening pots")
         axes.set_ylabel(f"what {names[DARING]} gains over {names[0]}, pots per hand")
-        axes.set_title(table_words(found[0].question.table))
+        axes.set_title(found[0].question.table.words)
         title = " · ".join(found[0].question.classes.texts[:columns])
         axes.legend(title=title, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         _plain_axes(axes)
@@ -212,7 +200,7 @@ def paired_picture(found: Paired) -> bytes:
             axes.set_ylim(len(order) - 0.5, -0.5)
         deals = found.scores[0].num_deals
         figure.suptitle(
-            f"{table_words(found.table)}: one among copies of {found.field}\n"
+            f"{found.table.words}: one among copies of {found.field}\n"
             f"{deals:,} deals in all seat rotations, seed {found.table.seed}",
             fontsize=11,
         )
@@ -267,7 +255,7 @@ def thresholds_picture(found: Paired, levels: Sequence[float]) -> bytes:
         axes.set_xlabel("T: comes in at this estimated chance")
         axes.set_ylabel("pots per hand, 95 % interval")
         axes.set_title(
-            f"{table_words(found.table)}: threshold:T among copies of {found.field}\n"
+            f"{found.table.words}: threshold:T among copies of {found.field}\n"
             f"{found.scores[0].num_deals:,} deals in all seat rotations, seed {found.table.seed}",
             fontsize=10.5,
         )
@@ -303,7 +291,7 @@ def explosion_picture(table: Table, rows: Sequence[tuple[int, Growth]]) -> bytes
         panels[1].set_yscale("symlog", linthresh=1)
         panels[0].legend(frameon=False)
         figure.suptitle(
-            f"{table.game.capitalize()}: the pot after a hand is m times P when all play threshold:T, "
+            f"{table.game.capitalize()}: a hand makes m P of a pot P when all play threshold:T, "
             f"T from high (left) to low; seed {table.seed}",
             fontsize=11,
         )

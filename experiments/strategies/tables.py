@@ -25,7 +25,8 @@ SIGNIFICANT = 0.05
 LEAST_SHOWN = 100  # hands of a class that is printed; the files hold all
 WORTH_NOTE = (
     "Pots per hand with half of the 95 % interval, each by itself; gain: over the first action on "
-    "the same deals; wins: the seat gets coins (a trick of Bestia, the hand); pays: a bête or match."
+    "the same deals; wins: the seat gets coins, by a trick of Bestia or the hand; pays: a bête, a "
+    "match."
 )
 PAIRED_NOTE = (
     "Pots per hand of one among copies of the field, with half of the 95 % interval; differences "
@@ -81,12 +82,8 @@ def action_names(worth: Worth) -> list[str]:
 def print_worth(worth: Worth, columns: int) -> None:
     """Print the classes by the first expressions, and all hands together."""
     question, names = worth.question, action_names(worth)
-    table = question.table
-    pot = "" if table.pot == 1 else f", pot {table.pot} × opening"
-    grid = Grid(
-        title=f"{table.game.capitalize()}, {table.num_players} players{pot}: {question.decision.name}; "
-        f"{question.players[1].spec} among {question.players[0].spec}"
-    )
+    asked, field = question.players[1].spec, question.players[0].spec
+    grid = Grid(title=f"{question.table.words}: {question.decision.name}; {asked} among {field}")
     for text in question.classes.texts[:columns]:
         grid.add_column(text, justify="right")
     grid.add_column("hands", justify="right")
