@@ -327,12 +327,14 @@ class _Compiler:
         return Value(TRUTH, (*value.code, (machine.NOT, 0.0)), value.at)
 
     def _sum(self, tree: Any, depth: int) -> Value:
+        """A number may be added to a rank, which moves it up."""
         first, *rest = tree.children
-        value = self.numeric(first, depth)
-        code = value.code
+        value = self.value(first, depth)
+        kind = RANK if value.kind == RANK and tree.data == "sum" else NUMERIC
+        code = self.checked(value, kind).code
         for sign, term in zip(rest[::2], rest[1::2]):
             code += (*self.numeric(term, depth + 1).code, (CODES[sign], 0.0))
-        return Value(NUMERIC, code, value.at)
+        return Value(kind, code, value.at)
 
     _product = _sum
 
