@@ -33,7 +33,11 @@ OF_HAND = (
     Feature("third_trump", "the third highest, or none", is_rank=True, is_of_hand=True),
     Feature("top_side", "the highest rank held in the other suits, or none", True, False, True),
     Feature("voids", "suits of which none is held", is_of_hand=True),
-    Feature("sure_tricks", "tricks certain however anybody plays (B-12)", is_of_hand=True),
+    Feature(
+        "sure_tricks",
+        "tricks certain however anybody plays (B-12), unless the upcard is dealt again (I-08)",
+        is_of_hand=True,
+    ),
 )
 OF_TABLE = (
     Feature("seat", "0 for the seat after the dealer, who speaks first, up to players - 1"),
