@@ -41,7 +41,7 @@ OF_HAND = (
 )
 OF_TABLE = (
     Feature("seat", "0 for the seat after the dealer, who speaks first, up to players - 1"),
-    Feature("behind", "seats that are asked the same after this one"),
+    Feature("behind", "seats that may be asked the same after this one"),
     Feature("players", "seats at the table"),
     Feature("upcard", "the rank of the upcard", is_rank=True),
     Feature("pot", "P in opening pots"),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedInput
 
 from agents.bidding import machine
 from agents.bidding.feature import Feature
@@ -22,7 +22,7 @@ LONGEST = 4000  # characters
 GRAMMAR = r"""
 start: _SEPARATOR* (_statement (_SEPARATOR+ _statement)* _SEPARATOR*)?
 _statement: _ELSE? (decision | cards)
-decision: ACTION [_IF _expression]
+decision: ACTION (_IF _expression)?
 cards: _CARDS _BY SPEC
 _expression: disjunction | _conjunction
 disjunction: _conjunction (_OR _conjunction)+
@@ -253,7 +253,7 @@ class _Compiler:
         statements = always + [self.statement(*node.children) for node in decisions]
         return Rule(_assembled(statements), str(named[0]) if named else None)
 
-    def statement(self, action: Token, condition: Any) -> tuple[int, tuple]:
+    def statement(self, action: Token, condition: Any = None) -> tuple[int, tuple]:
         """The action and the operations of its condition."""
         number = MODULES[self.game].ACTIONS[action]
         if condition is None:
