@@ -31,6 +31,7 @@ class Policy:
         network: of a NETWORK policy.
         program: a bidding rule (see `agents.bidding`); kind, parameter and network then say who
             plays the cards.
+        rule: its text.
         file: the network's weights, None if there is none or it was never saved.
     """
 
@@ -40,6 +41,7 @@ class Policy:
     parameter: float = 0.0
     network: Network | None = None
     program: Program | None = None
+    rule: str | None = None
     file: Path | None = None
 
     def same_as(self, other: Policy) -> bool:
@@ -119,7 +121,7 @@ def _bidder(spec: str, text: str, game: str, num_players: int) -> Policy:
 
     program, cards = parse_rule(text, game)
     player = _card_player(cards or CARD_PLAYERS[game], game, num_players, [])
-    return replace(player, spec=spec, program=program)
+    return replace(player, spec=spec, program=program, rule=text)
 
 
 def parse_baseline(spec: str, game: str) -> Policy:

@@ -39,7 +39,7 @@ class Arguments:
     num_players: int = 4
     """Seats: 4 to 6 in Beast, 3 to 10 in Bestia."""
     policies: tuple[str, ...] = ()
-    """Specs such as random, threshold:0.4 or net:FILE; all baselines if none are given."""
+    """Specs such as threshold:0.4, net:FILE or 'knock if trumps >= 2'; all baselines if none."""
     deals: int = 50_000
     """Deals for each cell of the matrix, and as many for the mixed tables."""
     seed: int | None = None
@@ -182,6 +182,7 @@ def _provenance(policies: Sequence[Policy]) -> dict[str, Any]:
     from agents.checkpoints import git_commit, versions
 
     networks = [policy.file for policy in policies if policy.file is not None]
+    texts = {policy.spec: policy.rule for policy in policies if policy.rule is not None}
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": git_commit(),
@@ -189,6 +190,7 @@ def _provenance(policies: Sequence[Policy]) -> dict[str, Any]:
         "networks_sha256": {
             str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
         },
+        "bidding_rules": texts,
     }
 
 

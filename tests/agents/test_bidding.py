@@ -20,6 +20,7 @@ from agents.bidding.language import is_rule, parse_expressions, parse_rule
 from agents.bidding.machine import MODULES, STACK, decide, evaluate, is_bid
 from agents.matches import play
 from agents.policies import parse_policy
+from agents.reports import picture, print_tables
 from bestia_env.engine import new_states, random_legal, start_sessions
 from bestia_env.rng import seed_sequence_keys
 from bestia_env.rules.beast import BeastRules
@@ -601,6 +602,16 @@ def test_rules_baselines_and_networks_sit_at_one_table():
     assert (one.matrix, one.standings, one.specs) == (two.matrix, two.standings, two.specs)
     again = pickle.loads(pickle.dumps(policies[1]))
     assert all(np.array_equal(a, b) for a, b in zip(again.program, policies[1].program))
+
+
+def test_no_text_spoils_a_report(capsys):
+    texts = [r"knock # [/b] $\x$", "knock #" + " $ [bold]" * 400]
+    policies = [parse_policy(text, "bestia", 4) for text in texts]
+    assert [policy.rule for policy in policies] == texts
+    result = compare(Table("bestia", seed=3), policies, 2)
+    print_tables(result)
+    assert "[/b]" in capsys.readouterr().out
+    assert len(picture(result)) < 200_000
 
 
 def test_equal_texts_are_the_same_policy():
