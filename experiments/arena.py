@@ -36,7 +36,7 @@ class Arguments:
     num_players: int = 4
     """Seats: 4 to 6 in Beast, 3 to 10 in Bestia."""
     policies: tuple[str, ...] = ()
-    """Specs such as random, threshold:0.4 or net:FILE; all baselines if none are given."""
+    """Specs such as threshold:0.4, net:FILE or 'knock if trumps >= 2'; all baselines if none."""
     deals: int = 50_000
     """Deals for each cell of the matrix, and as many for the mixed tables."""
     seed: int | None = None
