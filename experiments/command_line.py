@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agents.policies import Policy
 
 RUNS, RESULTS = Path("runs"), Path("experiments/results")
 SMOKE = RUNS / "smoke"  # what a tiny budget gave is no run to go on with, and no result
@@ -40,3 +47,43 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
     except KeyboardInterrupt:
         print(f"\nstopped: {stopped}", file=sys.stderr)
         sys.exit(130)
+
+
+@contextlib.contextmanager
+def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on the error stream; yields what is to be called with numbers of hands done."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("hands"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        yield functools.partial(bar.advance, bar.add_task("hands", total=total))
+
+
+def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
+    """With what it was run: time, commit, versions, and the networks' weights."""
+    from agents.checkpoints import git_commit, versions
+
+    networks = [policy.file for policy in policies if policy.file is not None]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": git_commit(),
+        "versions": versions(),
+        "networks_sha256": {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
+        },
+    }
