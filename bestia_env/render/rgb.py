@@ -47,6 +47,7 @@ def render_rgb(
 
 def check_installed() -> None:
     """Raise an ImportError that says what to install unless pictures can be drawn."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it greets on standard output
     try:
         import pygame  # noqa: F401
         import resvg_py  # noqa: F401
