@@ -145,7 +145,7 @@ def _chip(role: str, x: float, y: float) -> str:
     if not role:
         return ""
     fill, ink = _CHIPS.get(role, _OTHER_CHIP)
-    width = text_width(role, 11.5) + 14
+    width = text_width(role, 11.5) + 18
     plate = box(x - width / 2, y - 8, width, 16, rx=8, fill=fill, stroke="#0b241b")
     return plate + label(x, y + 4, role, 11.5, fill=ink, text_anchor="middle", font_weight="bold")
 

@@ -100,7 +100,9 @@ def _header(facts: Facts) -> str:
     return "".join(
         [
             box(0, 0, WIDTH, HEADER - 2, fill="#091a13"),
-            label(10, 20, title, 15, fill=PALE_GOLD, width=190, font_weight="bold"),
+            label(
+                10, 20 if below else 27, title, 15, fill=PALE_GOLD, width=190, font_weight="bold"
+            ),
             label(10, 36, ", ".join(below), 12, width=190),
             *_lines(_news(facts)),
         ]
