@@ -110,8 +110,8 @@ def _header(facts: Facts) -> str:
 
 def _news(facts: Facts) -> str:
     """What is going on, or how the hand ended; and penalties that are known."""
-    due = {facts.names[seat]: facts.penalties(seat) for seat in facts.seats}
-    words = [f"{name} × {times}" for name, times in due.items() if times]
+    due = [(facts.names[seat], facts.penalties(seat)) for seat in facts.seats]
+    words = [f"{name} ×{times}" for name, times in due if times]
     return _event(facts) + (f"; penalties: {', '.join(words)}" if words else "")
 
 
