@@ -58,7 +58,7 @@ def test_a_command_writes_the_same_whatever_the_number_of_jobs(name, tmp_path, c
         (["compare", "--game", "bestia", "sound", "sound"], "strategies must differ"),
         (["compare", "--game", "bestia", "knock if trump > 1", "sound"], "did you mean 'trumps'"),
         (["worth", "--game", "beast", "--decision", "knock"], "decision of beast must be one of"),
-        (["worth", "--game", "bestia", "--by", "trumps;"], "rule, column 7"),
+        (["worth", "--game", "bestia", "--by", "trumps; knock"], "rule, column 9"),
         (["worth", "--game", "bestia", "--seat", "4"], "seat must be an integer from 0 to 3"),
         (["worth", "--game", "beast", "--seat", "1"], "only the dealer may take"),
         (["worth", "--game", "bestia", "--pots", "2", "2"], "pots must differ"),
