@@ -109,7 +109,7 @@ def _run(
         "hands": hands,
         "seconds": round(seconds, 3),
         "jobs": parsed.jobs,
-        **_provenance(parsed.policies),
+        **_provenance(policies),
     }
     for path in save(folder, result, facts):
         console.print(f"wrote {path}", soft_wrap=True)
@@ -177,11 +177,11 @@ def _progress(total: int) -> Iterator[Callable[[int], None]]:
         yield functools.partial(bar.advance, bar.add_task("hands", total=total))
 
 
-def _provenance(specs: Sequence[str]) -> dict[str, Any]:
+def _provenance(policies: Sequence[Policy]) -> dict[str, Any]:
     """With what it was run."""
     from agents.checkpoints import git_commit, versions
 
-    networks = [Path(spec.removeprefix("net:")) for spec in specs if spec.startswith("net:")]
+    networks = [policy.file for policy in policies if policy.file is not None]
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": git_commit(),
