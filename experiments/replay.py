@@ -36,7 +36,7 @@ class Arguments:
     policies: tuple[str, ...] = ()
     """More policies to ask at every decision, beside the player's own where the record names one:
     specs such as threshold:0.4 or net:FILE."""
-    worth: int = 0
+    worth: int = 200
     """In how many worlds to play out each action, to tell what it is worth; 0 for not at all."""
     seed: int = 0
     """Of the worlds."""
