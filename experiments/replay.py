@@ -6,16 +6,14 @@ each seat saw it, and what policies thought of every decision.
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from experiments.command_line import ends_cleanly
+from experiments.command_line import ends_cleanly, progress_bar
 
 if TYPE_CHECKING:
     from bestia_env.records import Record
@@ -58,12 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         record = _chosen(parsed)
         check(record)
-        policies = [
-            parse_policy(spec, record.game, record.num_players) for spec in parsed.policies
-        ]
+        policies = [parse_policy(spec, record.game, record.num_players) for spec in parsed.policies]
         out = parsed.out or parsed.hands.with_name(f"{parsed.hands.stem}-{parsed.hand}.html")
         check_writable(out.parent)
-        with _progress(len(record.actions)) as progress:
+        with progress_bar("decisions", len(record.actions)) as progress:
             thoughts = think(
                 record, players_of(record), policies, parsed.worth, parsed.seed, progress
             )
@@ -93,17 +89,6 @@ def _chosen(parsed: Arguments) -> Record:
     if parsed.seat is not None:
         check_coins("seat", parsed.seat, least=0, most=record.num_players - 1)
     return record
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what is to be called with numbers of decisions done."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("decisions"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        yield functools.partial(bar.advance, bar.add_task("decisions", total=total))
 
 
 if __name__ == "__main__":

@@ -70,27 +70,25 @@ def seat_names(record: Record) -> list[str]:
     """What the seats are called: short names, all different."""
     if record.players is None:
         return [f"seat {seat}" for seat in range(record.num_players)]
-    short = [_short(name) for name in record.players]
+    short = [_short(name, seat) for seat, name in enumerate(record.players)]
     return [
         f"{name} ({seat})" if short.count(name) > 1 else name for seat, name in enumerate(short)
     ]
 
 
-def _short(name: str) -> str:
+def _short(name: str, seat: int) -> str:
+    """The name, without the folder of a network; what is too long is no name in a sentence."""
     kind, _, file = name.partition(":")
     if kind == "net" and file:
         name = f"net:{Path(file).stem}"
-    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+    return name if len(name) <= _LONGEST else f"seat {seat}"
 
 
 def _pieced(pictures: list[list[str]]) -> tuple[list[str], list[list[list[int]]]]:
     """All different tags in the pictures, and each picture as a row of their numbers."""
     numbers: dict[str, int] = {}
     rows = [
-        [
-            [numbers.setdefault(tag, len(numbers)) for tag in _TAG.split(picture)]
-            for picture in view
-        ]
+        [[numbers.setdefault(tag, len(numbers)) for tag in _TAG.split(picture)] for picture in view]
         for view in pictures
     ]
     return list(numbers), rows
@@ -135,7 +133,8 @@ class _Scene:
 
     def _dealt(self) -> str:
         s, name = self._states[0][0], self.names[self.record.dealer]
-        return f"{name} deals. The pot is {s.pot}, {self.game.pack.long_name(s.upcard)} is turned up."
+        upcard = self.game.pack.long_name(s.upcard)
+        return f"{name} deals. The pot is {s.pot:,}, {upcard} is turned up."
 
     def _deed(self, number: int) -> dict[str, Any]:
         seat, action = self.record.actions[number - 1]
@@ -176,7 +175,7 @@ class _Scene:
         """A row for each seat, once the hand is over."""
         gains, coins = self.record.gains or (), self.record.coins
         return [
-            {"name": name, "gain": f"{gain:+}", "coins": f"{before + gain:+}"}
+            {"name": name, "gain": _signed(gain, "+,"), "coins": _signed(before + gain, "+,")}
             for name, gain, before in zip(self.names, gains, coins, strict=False)
         ]
 
@@ -211,6 +210,7 @@ class _Decision:
         seat: whose it is.
         name: of the seat.
         tables: a policy's spec, whether it plays the seat, and its rows.
+        num_worlds: over how many worlds the worths are told, 0 if none are.
     """
 
     def __init__(self, scene: _Scene, step: int, thoughts: Sequence[Thought]) -> None:
@@ -221,6 +221,8 @@ class _Decision:
             (thought.policy, thought.is_player, self._rows(scene.game, thought))
             for thought in thoughts
         ]
+        worths = (worth for thought in thoughts for worth in (thought.worths or {}).values())
+        self.num_worlds = max((worth.num_deals for worth in worths), default=0)
 
     def _rows(self, game: Game, thought: Thought) -> list[_Row]:
         worths = thought.worths or {}
@@ -234,7 +236,7 @@ class _Decision:
                 rows.append(_Row(name, is_chosen, 100 * chance))
                 continue
             mark = _mark(worth, min(ends), max(ends))
-            told = f"{worth.mean:+.2f} ± {worth.half_width:.2f}".replace("-", "−")
+            told = f"{_signed(worth.mean, '+.2f')} ± {worth.half_width:.2f}"
             rows.append(_Row(name, is_chosen, 100 * chance, told, worth.mean == best, mark))
         return rows
 
@@ -244,6 +246,11 @@ def _action_words(game: Game, action: int) -> str:
     if action < game.pack.size:
         return game.pack.long_name(action)
     return game.action_name(action).capitalize()
+
+
+def _signed(number: float, form: str) -> str:
+    """With a proper minus."""
+    return format(number, form).replace("-", "−")
 
 
 def _mark(worth: Estimate, least: float, most: float) -> tuple[float, float, float]:

@@ -45,7 +45,7 @@
     const item = items[step];
     item.setAttribute("aria-current", "step");
     const list = at("actions");  // is scrolled by itself: the page must not jump
-    const top = item.offsetTop - list.offsetTop;
+    const top = item.offsetTop;
     const room = list.clientHeight - item.offsetHeight;
     list.scrollTop = Math.min(Math.max(list.scrollTop, top - room), top);
   }
@@ -86,13 +86,13 @@
   function stop() {
     clearInterval(timer);
     timer = null;
-    at("play").textContent = "▶▶";
+    at("play").classList.remove("playing");
     at("play").setAttribute("aria-label", "Play");
   }
 
   function play() {
     if (step === last) go(0);
-    at("play").textContent = "❚❚";
+    at("play").classList.add("playing");
     at("play").setAttribute("aria-label", "Stop");
     timer = setInterval(() => {
       go(step + 1);
