@@ -21,6 +21,8 @@ from experiments.replay_page import replay_page, seat_names
 from experiments.thoughts import players_of, think
 
 MODULES = {"beast": beast_v0, "bestia": bestia_v0}
+PICTURE = "return document.getElementById('picture').innerHTML"
+THOUGHTS = "return document.querySelector('.decision:not([hidden])').innerText"
 HOSTILE = ("</script><b>x", "<img src=x>", "\"'&{{ 7 * 7 }}", "bold")
 
 
@@ -221,14 +223,12 @@ def test_a_hand_is_stepped_through_by_keys(browser, game: str, tmp_path: Path) -
     record = a_record(game)
     last = len(record.actions)
     opened(browser, replay_page(record, think(record, players_of(record))), tmp_path / "page.html")
-    pictures = [browser.execute_script("return document.getElementById('picture').innerHTML")]
+    pictures = [browser.execute_script(PICTURE)]
     for step in range(1, last + 1):
         assert text_of(browser, "count") == f"{step - 1} / {last}"
-        assert "bold plays this seat" in browser.find_element("tag name", "main").text
+        assert "bold plays this seat" in browser.execute_script(THOUGHTS)
         press(browser, Keys.ARROW_RIGHT)
-        pictures.append(
-            browser.execute_script("return document.getElementById('picture').innerHTML")
-        )
+        pictures.append(browser.execute_script(PICTURE))
     assert len(set(pictures)) == last + 1
     assert "The hand is over" in text_of(browser, "now")
     assert f"{record.pot_after:,}" in text_of(browser, "outcome")
