@@ -231,7 +231,7 @@ def test_a_hand_is_stepped_through_by_keys(browser, game: str, tmp_path: Path) -
         pictures.append(browser.execute_script(PICTURE))
     assert len(set(pictures)) == last + 1
     assert "The hand is over" in text_of(browser, "now")
-    assert f"{record.pot_after:,}" in text_of(browser, "outcome")
+    assert f"pot\t\t{record.pot_after}" in text_of(browser, "outcome")
     press(browser, Keys.ARROW_RIGHT)
     assert text_of(browser, "count") == f"{last} / {last}"
     press(browser, Keys.ARROW_LEFT)
