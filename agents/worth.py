@@ -59,9 +59,13 @@ class Worth:
     total: ClassWorth
     sums: dict[tuple[float, ...], np.ndarray] = field(repr=False)
 
+    def by(self, key: Callable[[tuple[float, ...]], tuple[float, ...]]) -> tuple[ClassWorth, ...]:
+        """The classes merged by what a key makes of their values, and sorted by it."""
+        return _classes(_merged(self.sums, key))
+
     def by_first(self, count: int) -> tuple[ClassWorth, ...]:
         """The classes as the first expressions alone tell them apart."""
-        return _classes(_merged(self.sums, lambda values: values[:count]))
+        return self.by(lambda values: values[:count])
 
 
 def worth_of_actions(

@@ -14,6 +14,7 @@ numbers, whatever the number of jobs.
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from experiments.command_line import RUNS, ends_cleanly, progress_bar, provenance
+from experiments.command_line import RESULTS, RUNS, ends_cleanly, progress_bar, provenance
 
 if TYPE_CHECKING:
     from agents.arena import Table
@@ -113,6 +114,24 @@ class Explosion(_Common):
 
 
 @dataclass(frozen=True)
+class Charts:
+    """Strategy charts of the shipped policies to print, and the price of a rule to remember."""
+
+    policies: tuple[str, ...] = ()
+    """Names such as bestia-4; all that have a short rule if none are given."""
+    deals: int = 100_000
+    """Deals for each grid and pot."""
+    price_deals: int = 50_000
+    """Deals by which a rule is priced, in every seat rotation."""
+    seed: int = 70_000_000
+    """Of deals and of the policies' chances."""
+    jobs: int = 1
+    """Processes. The numbers do not depend on it."""
+    out: Path = RESULTS / "strategy-charts"
+    """Folder for the pages."""
+
+
+@dataclass(frozen=True)
 class Language:
     """Print the language of bidding rules."""
 
@@ -120,7 +139,7 @@ class Language:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; exits with 2 if the arguments are wrong, with 130 if interrupted."""
     parsed = tyro.cli(
-        Worth | Compare | Thresholds | Explosion | Language,
+        Worth | Compare | Thresholds | Explosion | Charts | Language,
         prog="python -m experiments.strategies",
         description=__doc__,
         args=sys.argv[1:] if arguments is None else arguments,
@@ -246,11 +265,47 @@ def _explosion(parsed: Explosion) -> None:
         tables.save(folder, "explosion", facts, tables.growth_csv(rows), {"explosion.png": picture})
 
 
+def _charts(parsed: Charts) -> None:
+    from agents.checkpoints import write_whole
+    from agents.reports import check_writable
+    from agents.shipped import shipped_named
+    from bestia_env.rules.table import check_coins
+    from experiments.strategies import booklet
+    from experiments.strategies.short_rules import SHORT_RULES
+
+    for name in _different("policies", parsed.policies):
+        if name not in SHORT_RULES:
+            raise ValueError(f"there is a chart of {', '.join(SHORT_RULES)}, not of {name!r}")
+    for name in ("deals", "price_deals"):
+        check_coins(name, getattr(parsed, name), least=2)
+    check_coins("jobs", parsed.jobs, least=1)
+    check_writable(parsed.out)
+    chosen = [shipped_named(name) for name in parsed.policies or SHORT_RULES]
+    settings = (parsed.deals, parsed.price_deals, parsed.seed, parsed.jobs)
+    with hands_progress(booklet.num_steps(chosen, *settings[:2])) as progress:
+        pages = [booklet.make_page(one, *settings, progress) for one in chosen]
+    drawn = [booklet.draw_page(page) for page in pages]
+    facts = _facts(parsed, [one.policy for one in chosen])
+    facts["pages"] = [booklet.facts(page) for page in pages]
+    files = {
+        "strategy-charts.json": f"{json.dumps(facts, indent=1, default=str)}\n".encode(),
+        "strategy-charts.html": booklet.html(pages, [svg for svg, _ in drawn]).encode(),
+        **{f"{one.name}.svg": svg for one, (svg, _) in zip(chosen, drawn)},
+        **{f"{one.name}.png": png for one, (_, png) in zip(chosen, drawn)},
+    }
+    for file, data in files.items():
+        write_whole(parsed.out / file, data)
+    for page in pages:
+        print(f"{page.shipped.name}: the short rule loses {page.cost} pots per hand to the policy")
+    print(f"wrote {', '.join(files)} in {parsed.out}")
+
+
 _RUN: dict[type, Any] = {
     Worth: _worth,
     Compare: _compare,
     Thresholds: _thresholds,
     Explosion: _explosion,
+    Charts: _charts,
     Language: _print_language,
 }
 
