@@ -50,8 +50,13 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what is to be called with numbers of hands done."""
+def hands_progress(total: int, what: str = "hands") -> Iterator[Callable[[int], None]]:
+    """A bar on the error stream; yields what is to be called with numbers of hands done.
+
+    Args:
+        total: so many hands.
+        what: is counted if not hands.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -63,7 +68,7 @@ def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
     )
 
     columns = (
-        TextColumn("hands"),
+        TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -71,7 +76,7 @@ def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        yield functools.partial(bar.advance, bar.add_task("hands", total=total))
+        yield functools.partial(bar.advance, bar.add_task(what, total=total))
 
 
 def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
