@@ -50,6 +50,17 @@ class Policy:
             return self.network.act_on_view(view, legal, rng)
         return int(act(self.kind, self.parameter, view[0], np.uint64(legal), rng))
 
+    def probabilities(self, view: np.ndarray, legal: int) -> np.ndarray:
+        """The chance of every action, (A,) float64, all 0 but for legal ones; see `act`."""
+        if self.network is not None and not self.network.greedy:
+            return self.network.probabilities_on_view(view, legal)
+        chances = np.zeros(game_named(self.game).num_actions)
+        if self.network is None and baselines(self.game)[self.kind].name == "random":
+            chances[members(unpunished(view[0], np.uint64(legal)))] = 1
+        else:
+            chances[self.act(view, legal, np.zeros(1, np.uint64))] = 1
+        return chances / chances.sum()
+
 
 def parse_policy(spec: str, game: str, num_players: int) -> Policy:
     """The policy that a spec names: NAME, NAME:NUMBER or net:FILE.

@@ -1,0 +1,140 @@
+"""What every legal action is worth, by playing it out in many worlds.
+
+A world is a whole state in which the seat may be. All that are consistent with what it may know
+are equally likely (`agents.worlds`): what others have bid is not read as a hint at their cards,
+though a hint it is. And a worth holds for the policies that play on, which know no more than
+their seats may. So advice is about as good as the policy assumed, and not the best play there is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.estimates import Estimate, Moments
+from agents.matches import act_turns, play, score_seats, seed_players, tag
+from agents.policies import Policy
+from agents.worlds import draw_worlds
+from bestia_env.deals import checked_seed
+from bestia_env.games import game_named
+from bestia_env.rng import seed_sequence_keys
+from bestia_env.rules.dispatch import legal
+from bestia_env.rules.table import NOBODY, check_coins
+
+
+@dataclass(frozen=True)
+class Advice:
+    """An action and what it is worth.
+
+    Attributes:
+        action: its number.
+        name: what it is called, see `Game.action_name`.
+        worth: pots per hand that the seat gets if it acts so.
+        behind: the same less that of the best action, in the same worlds; the interval is of the
+            difference, and so narrower than those of the two.
+    """
+
+    action: int
+    name: str
+    worth: Estimate
+    behind: Estimate
+
+
+def worth_of_actions(
+    view: np.ndarray,
+    policy: Policy,
+    num_worlds: int = 200,
+    seed: int | None = 0,
+    field: Policy | None = None,
+) -> dict[int, Estimate]:
+    """What every legal action is worth to the seat to act.
+
+    The seat acts so now, and all play on by their policies to the end of the hand. The worlds are
+    uniform over what is consistent, bids not being read as hints, and another policy may make
+    another action the best.
+
+    Args:
+        view: (1,) records, the VIEW of the seat to act.
+        policy: by which the seat plays on.
+        num_worlds: how many worlds, at least 2; the same for every action, the players' chances
+            too.
+        seed: of worlds and chances; None for a fresh one.
+        field: by which the others play; `policy` if None.
+
+    Returns:
+        The legal actions in order, and the seat's mean equity divided by P, the pot when the stakes
+        are in: pots per hand. `num_deals` is the number of worlds.
+
+    Raises:
+        ValueError: an argument is out of range, the view is not of the seat to act, or a policy
+            is for another table.
+    """
+    actions, scores = _play_out(view, policy, num_worlds, seed, field)
+    return {action: Moments.of(column).estimate() for action, column in zip(actions, scores.T)}
+
+
+def advise(
+    view: np.ndarray,
+    policy: Policy,
+    num_worlds: int = 200,
+    seed: int | None = 0,
+    field: Policy | None = None,
+) -> list[Advice]:
+    """The legal actions of the seat to act, the best first; arguments as for `worth_of_actions`."""
+    actions, scores = _play_out(view, policy, num_worlds, seed, field)
+    order = np.argsort(-scores.mean(axis=0), kind="stable")
+    best = scores[:, order[0]]
+    return [
+        Advice(
+            actions[i],
+            game_named(policy.game).action_name(actions[i]),
+            Moments.of(scores[:, i]).estimate(),
+            Moments.of(scores[:, i] - best).estimate(),
+        )
+        for i in order
+    ]
+
+
+def _play_out(
+    view: np.ndarray, policy: Policy, num_worlds: int, seed: int | None, field: Policy | None
+) -> tuple[list[int], np.ndarray]:
+    """The legal actions, and pots per hand of the viewer in every world, (worlds, actions)."""
+    policies = [policy, field or policy]
+    _check(view, policies, num_worlds)
+    n, seat, pot = (int(view[0][name]) for name in ("num_players", "viewer", "pot"))
+    bits = int(legal(view[0]))
+    actions = [action for action in range(bits.bit_length()) if bits >> action & 1]
+    world_seed, players = seed_sequence_keys(checked_seed(seed), 2)
+    states = draw_worlds(view, num_worlds, int(world_seed)).repeat(len(actions))
+    seated = np.ones((num_worlds, n), np.int64)
+    seated[:, seat] = 0
+    chances = np.empty(seated.shape, np.uint64)
+    tags = np.array([tag(one) for one in policies], np.uint64)
+    seed_players(chances, seated, tags, players, 0)
+    act_turns(states, np.arange(states.size), np.tile(actions, num_worlds))
+    sitting = (array.repeat(len(actions), axis=0) for array in (seated, chances))
+    play(states, policies, *sitting)
+    scores = np.empty((states.size, n), np.int64)
+    score_seats(states, scores)
+    return actions, scores[:, seat].reshape(num_worlds, -1) / (n * pot)
+
+
+def _check(view: np.ndarray, policies: list[Policy], num_worlds: int) -> None:
+    """Raise a ValueError unless the policies can play on from this view."""
+    check_coins("num_worlds", num_worlds, least=2)
+    if view.shape != (1,):
+        raise ValueError(f"view must have shape (1,), not {view.shape}")
+    for policy in policies:
+        if view.dtype != game_named(policy.game).dtype:
+            raise ValueError(f"policy {policy.spec!r} plays {policy.game}, the view another game")
+        seats = policy.network.num_players if policy.network else view[0].num_players
+        if view[0].num_players != seats:
+            raise ValueError(
+                f"policy {policy.spec!r} plays with {seats} players, not {view[0].num_players}"
+            )
+    turn, viewer = int(view[0].turn), int(view[0].viewer)
+    if turn == NOBODY:
+        raise ValueError("view must be of a hand that is not over")
+    if viewer != turn:
+        raise ValueError(f"view must be of the seat to act, which is {turn}, not of {viewer}")
