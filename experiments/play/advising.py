@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.advice import advise
+from agents.estimates import Estimate
 from bestia_env.games import Game
 from experiments.play.settings import Settings
 from experiments.play.words import label
@@ -30,26 +31,22 @@ class Question(NamedTuple):
     legal: list[int]
 
 
-def advise(question: Question) -> dict[str, Any]:
-    """The probability and the worth of every legal action, as JSON."""
-    from agents.advice import worth_of_actions
-
+def answer(question: Question) -> dict[str, Any]:
+    """The probability and the worth of every legal action, the best first, as JSON."""
     policy = question.settings.adviser()
     chances = policy.probabilities(question.view, sum(1 << action for action in question.legal))
-    worths = worth_of_actions(question.view, policy, num_worlds=WORLDS)
     rows = [
         {
-            "action": action,
-            "name": label(question.game, action),
-            "chance": float(chances[action]),
-            "worth": worths[action].mean,
-            "half_width": _finite(worths[action].half_width),
+            "action": advice.action,
+            "name": label(question.game, advice.action),
+            "chance": float(chances[advice.action]),
+            "worth": _interval(advice.worth),
+            "behind": _interval(advice.behind),
         }
-        for action in question.legal
+        for advice in advise(question.view, policy, WORLDS)
     ]
     return {"policy": question.settings.adviser_name, "num_worlds": WORLDS, "actions": rows}
 
 
-def _finite(number: float) -> float | None:
-    """JSON has no infinity."""
-    return number if math.isfinite(number) else None
+def _interval(estimate: Estimate) -> dict[str, float]:
+    return {"mean": estimate.mean, "half_width": estimate.half_width}

@@ -13,7 +13,7 @@ from flask import Flask, Response, jsonify, make_response, render_template, requ
 from werkzeug.exceptions import HTTPException
 
 from bestia_env.records import Record
-from experiments.play.advising import advise
+from experiments.play import advising
 from experiments.play.messages import MAX_BYTES, Refusal, quoted, read_message
 from experiments.play.session import Outdated, Session
 from experiments.play.settings import FIELDS, Settings, choices
@@ -187,7 +187,7 @@ def _add_play(app: Flask, tables: Tables) -> None:
             except Outdated as error:
                 return _outdated(session, error)
         with advisers:
-            return jsonify(advise(question))
+            return jsonify(advising.answer(question))
 
 
 def _play(session: Session, move: Callable[[], None]) -> Response:

@@ -21,14 +21,13 @@ def shown(session: Session, frames: Sequence[dict[str, Any]] = ()) -> dict[str, 
         frames: the moments that led here, one for each action; the present one alone if none.
     """
     facts = _facts(session)
-    question = "" if session.is_over else words.question(session.game, session.states)
     return {
         "seen": session.seen,
         "frames": [*frames] or [frame(session)],
         "log": session.log,
         "over": session.is_over,
         "outcome": facts.outcome() if session.is_over else None,
-        "question": question,
+        "question": words.question(session.game, session.states) if session.legal else None,
         "actions": _actions(session, facts),
         "text": render_text(session.states, session.game.name, _seat(session), ascii_only=False),
         "paid": [

@@ -19,7 +19,7 @@ function picture(svg) {
   return document.importNode(parsed, true);
 }
 
-const signed = (coins) => (coins > 0 ? `+${coins}` : `${coins}`.replace("-", "−"));
+const signed = (number) => (number > 0 ? `+${number}` : `${number}`.replace("-", "−"));
 const name = (seat) => document.querySelectorAll("thead th")[seat + 1].firstChild.textContent.trim();
 
 // To and from the server.
@@ -133,6 +133,7 @@ function drawState() {
 function drawTurn() {
   isHurried = false;
   at("advice").replaceChildren();
+  if (!state.over && state.actions.length === 0) return drawWaiting(state.frames.at(-1));
   at("question").textContent = state.over ? `${state.outcome}.` : state.question;
   at("actions").replaceChildren(...(state.over ? [paidList(), nextButton()] : choices()));
   for (const action of state.actions) makeClickable(action);
@@ -216,7 +217,9 @@ async function advise() {
   isBusy = true;
   at("advice").replaceChildren(element("p", {}, "Playing this hand out …"));
   try {
-    drawAdvice(await ask("/advice", {seen: state.seen}));
+    const answer = await ask("/advice", {seen: state.seen});
+    if (answer.frames) await show(answer);
+    else drawAdvice(answer);
   } catch (error) {
     at("advice").replaceChildren();
     tell(error instanceof TypeError ? "The server does not answer." : error.message);
@@ -224,17 +227,18 @@ async function advise() {
   isBusy = false;
 }
 
-function drawAdvice(answer) {
-  const best = Math.max(...answer.actions.map(({worth}) => worth));
-  const rows = answer.actions.map(({name, chance, worth, half_width}) => element("tr", {className: worth === best ? "best" : ""},
+function drawAdvice({policy, num_worlds, actions}) {
+  const rows = actions.map(({name, chance, worth, behind}, place) => element("tr", {className: place ? "" : "best"},
     element("th", {scope: "row"}, name),
     element("td", {}, element("meter", {value: chance, min: 0, max: 1, ariaLabel: "probability"}), ` ${Math.round(chance * 100)} %`),
-    element("td", {}, `${signed(worth.toFixed(2))} ± ${half_width === null ? "?" : half_width.toFixed(2)}`)));
-  const heads = ["", `${answer.policy} plays`, "worth"].map((text) => element("th", {scope: "col"}, text));
+    element("td", {}, interval(worth), element("small", {}, place ? `${interval(behind)} to the best` : "the best"))));
+  const heads = ["", `${policy} plays`, "worth"].map((text) => element("th", {scope: "col"}, text));
   at("advice").replaceChildren(
     element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)),
-    element("p", {}, `Worth in pots per hand, if all play on as ${answer.policy} does: means over ${answer.num_worlds} deals that you cannot tell from this one, with 95 % intervals.`));
+    element("p", {}, `Worth in pots per hand if all play on as ${policy} does, over ${num_worlds} deals that you cannot tell from this one; 95 % intervals. What others bid is not read as a hint.`));
 }
+
+const interval = ({mean, half_width}) => `${signed(mean.toFixed(2))} ± ${half_width.toFixed(2)}`;
 
 // Keys.
 
