@@ -1,0 +1,82 @@
+"""SVG as strings: elements, their attributes, and text that fits."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from xml.sax.saxutils import escape, quoteattr
+
+FONT = "DejaVu Sans, Verdana, sans-serif"
+ELLIPSIS = "…"
+_NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NARROW, _WIDE = frozenset(" .,:;!|'ijlIfrt()[]·1-"), frozenset("mwMW@%&+−=…")
+
+
+def element(name: str, *children: str, **attributes: object) -> str:
+    """An element; `stroke_width=2` becomes `stroke-width="2"`, and None is left out."""
+    pairs = [(key, value) for key, value in attributes.items() if value is not None]
+    start = "".join(f" {_hyphens(key)}={quoteattr(_written(value))}" for key, value in pairs)
+    return f"<{name}{start}>{''.join(children)}</{name}>" if children else f"<{name}{start}/>"
+
+
+def _hyphens(key: str) -> str:
+    return key.rstrip("_").replace("_", "-") if key != "viewBox" else key
+
+
+def _written(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+
+
+def escaped(words: str) -> str:
+    """Words as the content of an element; what XML cannot hold becomes a question mark."""
+    return escape(_NO_XML.sub("?", words))
+
+
+def group(
+    *children: str, x: float = 0, y: float = 0, scale: float = 1, **attributes: object
+) -> str:
+    """Elements moved to a place, and scaled."""
+    moved = f"translate({_written(float(x))} {_written(float(y))})"
+    resized = "" if scale == 1 else f" scale({_written(float(scale))})"
+    return element("g", *children, transform=moved + resized, **attributes)
+
+
+def box(x: float, y: float, width: float, height: float, **attributes: object) -> str:
+    """A rectangle."""
+    return element("rect", x=x, y=y, width=width, height=height, **attributes)
+
+
+def label(
+    x: float,
+    y: float,
+    words: str,
+    size: float,
+    fill: str = "#fff",
+    width: float = 1e9,
+    **more: object,
+) -> str:
+    """A line of text from x on (or as `text_anchor` says), cut where it is wider than `width`."""
+    shown = escaped(clipped(words, size, width))
+    return element("text", shown, x=x, y=y, font_size=size, fill=fill, font_family=FONT, **more)
+
+
+def clipped(words: str, size: float, width: float) -> str:
+    """The words, or as many letters as are sure to fit, and an ellipsis."""
+    if text_width(words, size) <= width:
+        return words
+    while words and text_width(words + ELLIPSIS, size) > width:
+        words = words[:-1]
+    return words.rstrip() + ELLIPSIS
+
+
+def text_width(words: str, size: float) -> float:
+    """About the most that a usual sans-serif font needs, in the unit of `size`."""
+    return size * sum(map(_em, words))
+
+
+def _em(letter: str) -> float:
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    if letter in _NARROW:
+        return 0.42 if letter != "1" else 0.64
+    return 0.95 if letter in _WIDE else 0.76 if letter.isupper() else 0.64

@@ -1,0 +1,80 @@
+"""A table as pixels, for videos, windows and networks that look at pictures."""
+
+from __future__ import annotations
+
+import functools
+import io
+import os
+from collections.abc import Sequence
+
+import numpy as np
+
+from bestia_env.render.svg import render_svg
+
+EXTRA = "pip install 'bestia_env[human]'"
+
+
+def render_rgb(
+    state: np.ndarray,
+    game: str,
+    seat: int | None = None,
+    names: Sequence[str] | None = None,
+    width: int = 640,
+) -> np.ndarray:
+    """The picture of `render_svg` as pixels, the same on every machine.
+
+    Args:
+        state: see `render_svg`, as for game, seat and names; letters that the font of pygame-ce
+            lacks are shown as boxes.
+        game: "beast" or "bestia".
+        seat: whose view.
+        names: of the seats.
+        width: in pixels, at least 1.
+
+    Returns:
+        (H, W, 3) uint8, rows from the top; H is 4/5 of W.
+
+    Raises:
+        ValueError: as `render_svg`; or the width is no positive integer.
+        ImportError: the extra `human` is not installed.
+    """
+    check_installed()
+    if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
+        raise ValueError(f"width must be a positive integer, not {width!r}")
+    return _pixels(_png(render_svg(state, game, seat, names), int(width)))
+
+
+def check_installed() -> None:
+    """Raise an ImportError that says what to install unless pictures can be drawn."""
+    try:
+        import pygame
+        import resvg_py  # noqa: F401
+
+        pygame.Surface  # noqa: B018 - a folder without the package would import, too
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"render modes rgb_array and human need pygame-ce and resvg-py: {EXTRA}"
+        ) from error
+
+
+def _png(svg: str, width: int) -> bytes:
+    import resvg_py
+
+    # One font, which comes with pygame-ce: no two machines have the same ones.
+    font = {"font_family": "FreeSans", "sans_serif_family": "FreeSans"}
+    fonts = {"font_files": [_font_file()], "skip_system_fonts": True, **font}
+    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width, **fonts))
+
+
+@functools.cache
+def _font_file() -> str:
+    import pygame
+
+    return os.path.join(os.path.dirname(pygame.__file__), pygame.font.get_default_font())
+
+
+def _pixels(png: bytes) -> np.ndarray:
+    import pygame
+
+    surface = pygame.image.load(io.BytesIO(png), "table.png")
+    return np.ascontiguousarray(pygame.surfarray.array3d(surface).swapaxes(0, 1))
