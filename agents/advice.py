@@ -18,6 +18,7 @@ from agents.policies import Policy
 from agents.worlds import draw_worlds
 from bestia_env.deals import checked_seed
 from bestia_env.games import game_named
+from bestia_env.observe import write_mask
 from bestia_env.rng import seed_sequence_keys
 from bestia_env.rules.dispatch import legal
 from bestia_env.rules.table import NOBODY, check_coins
@@ -103,8 +104,9 @@ def _play_out(
     policies = [policy, field or policy]
     _check(view, policies, num_worlds)
     n, seat, pot = (int(view[0][name]) for name in ("num_players", "viewer", "pot"))
-    bits = int(legal(view[0]))
-    actions = [action for action in range(bits.bit_length()) if bits >> action & 1]
+    mask = np.zeros(game_named(policy.game).num_actions, np.int8)
+    write_mask(legal(view[0]), mask)
+    actions = np.flatnonzero(mask).tolist()
     world_seed, players = seed_sequence_keys(checked_seed(seed), 2)
     states = draw_worlds(view, num_worlds, int(world_seed)).repeat(len(actions))
     seated = np.ones((num_worlds, n), np.int64)

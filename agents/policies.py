@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from agents.baselines import Baseline
-from agents.baselines.dispatch import act, baselines
+from agents.baselines.dispatch import act, baselines, unpunished
 from agents.networks import Network, load_network
 from bestia_env.games import game_named
+from bestia_env.observe import layout, write_mask, write_observation
 
 NETWORK = -1  # the kind of policies that are networks
 
@@ -51,15 +52,24 @@ class Policy:
         return int(act(self.kind, self.parameter, view[0], np.uint64(legal), rng))
 
     def probabilities(self, view: np.ndarray, legal: int) -> np.ndarray:
-        """The chance of every action, (A,) float64, all 0 but for legal ones; see `act`."""
+        """The chance of every action, (A,) float64; view and legal as for `act`."""
+        mask = np.zeros(game_named(self.game).num_actions, np.int8)
         if self.network is not None and not self.network.greedy:
-            return self.network.probabilities_on_view(view, legal)
-        chances = np.zeros(game_named(self.game).num_actions)
+            write_mask(np.uint64(legal), mask)
+            return self.network.probabilities(_observation(view, self.game), mask[None])[0]
         if self.network is None and baselines(self.game)[self.kind].name == "random":
-            chances[members(unpunished(view[0], np.uint64(legal)))] = 1
+            write_mask(unpunished(view[0], np.uint64(legal)), mask)
         else:
-            chances[self.act(view, legal, np.zeros(1, np.uint64))] = 1
-        return chances / chances.sum()
+            mask[self.act(view, legal, np.zeros(1, np.uint64))] = 1
+        return mask / mask.sum()
+
+
+def _observation(view: np.ndarray, game: str) -> np.ndarray:
+    """What the viewer sees, (1, D) float32."""
+    table = layout(game, int(view[0].num_players))
+    observation = np.empty((1, table.size), np.float32)
+    write_observation(view[0], int(view[0].viewer), table.offsets, observation[0])
+    return observation
 
 
 def parse_policy(spec: str, game: str, num_players: int) -> Policy:

@@ -103,8 +103,7 @@ def act(kind, parameter, v, legal, rng):
         legal: its legal actions, a set of bits, uint64.
         rng: (1,) uint64, its own generator.
     """
-    if v.phase == AT_TRICKS:
-        legal &= obedient_cards(v, v.viewer)  # nobody here revokes, even where it is allowed
+    legal = unpunished(v, legal)
     if kind == RANDOM:
         return member(legal, below(rng, size(legal)))
     if v.phase == AT_TRICKS:
@@ -114,6 +113,12 @@ def act(kind, parameter, v, legal, rng):
     if kind == TRAPPER and v.phase == AT_DECLARE and v.viewer != v.dealer:
         return PASS  # the dealer speaks last: nobody is left to walk into his trap
     return _declare(kind, parameter, v, legal)
+
+
+@jit
+def unpunished(v, legal):
+    """The legal actions that are no revoke: nobody here revokes, even where it is allowed."""
+    return legal & obedient_cards(v, v.viewer) if v.phase == AT_TRICKS else legal
 
 
 # Declarations.

@@ -55,8 +55,7 @@ def act(kind, parameter, v, legal, rng):
         legal: its legal actions, a set of bits, uint64.
         rng: (1,) uint64, its own generator.
     """
-    if v.phase == AT_TRICKS:
-        legal = _unpunished(v, legal)
+    legal = unpunished(v, legal)
     if kind == RANDOM:
         return member(legal, below(rng, size(legal)))
     if v.phase == AT_AUCTION:
@@ -64,6 +63,15 @@ def act(kind, parameter, v, legal, rng):
     if v.phase == AT_OFFER:
         return EXCHANGE if _exchanges(kind, parameter, v) else REFUSE
     return _card(v, legal)
+
+
+@jit
+def unpunished(v, legal):
+    """The legal actions that are neither a revoke nor a breach (I-16, I-17)."""
+    if v.phase != AT_TRICKS:
+        return legal
+    cards = legal & obedient_cards(v, v.viewer)
+    return cards if v.maxims == MAXIMS_OFF else sound_cards(v, v.viewer, cards)
 
 
 # Whether to come in.
@@ -164,13 +172,6 @@ def chance_of_new_cards(v):
 
 
 # The play of the cards.
-
-
-@jit
-def _unpunished(v, legal):
-    """The legal cards that are neither a revoke nor a breach (I-16, I-17)."""
-    cards = legal & obedient_cards(v, v.viewer)
-    return cards if v.maxims == MAXIMS_OFF else sound_cards(v, v.viewer, cards)
 
 
 @jit

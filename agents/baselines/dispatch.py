@@ -21,6 +21,11 @@ def act(kind, parameter, v, legal, rng):
     return _module(v).act(kind, parameter, v, legal, rng)
 
 
+def unpunished(v, legal):
+    """The legal actions that cost no fine, of which the baselines choose."""
+    return _module(v).unpunished(v, legal)
+
+
 @overload(act)
 def _act(kind, parameter, v, legal, rng):
     implementation = _module(v).act
