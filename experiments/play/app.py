@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 from collections.abc import Callable
@@ -65,8 +66,7 @@ def _check_request(hosts: frozenset[str] | None) -> None:
     Raises:
         Refusal: the request came by another name, or from another page.
     """
-    name = urlsplit(f"//{request.host}").hostname
-    if hosts is not None and name not in hosts:
+    if hosts is not None and _host_name() not in hosts:
         allowed = ", ".join(sorted(hosts))
         raise Refusal(403, f"Host must be one of {allowed}, not {quoted(request.host)}")
     if request.method in ("GET", "HEAD", "OPTIONS"):
@@ -77,6 +77,13 @@ def _check_request(hosts: frozenset[str] | None) -> None:
     site = request.headers.get("Sec-Fetch-Site", "same-origin")
     if site not in ("same-origin", "none"):
         raise Refusal(403, f"Sec-Fetch-Site must be same-origin, not {quoted(site)}")
+
+
+def _host_name() -> str | None:
+    """The Host header without its port."""
+    with contextlib.suppress(ValueError):
+        return urlsplit(f"//{request.host}").hostname
+    return None
 
 
 def _message(fields: dict[str, type]) -> dict[str, Any]:

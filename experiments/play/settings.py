@@ -133,7 +133,9 @@ def _name(name: str) -> str:
 def _specs(policies: list, count: int) -> tuple[str, ...]:
     if len(policies) != count:
         raise Refusal(
-            400, f"policies must name one for each of {count} seats, not {len(policies)}", "policies"
+            400,
+            f"policies must name one for each of {count} seats, not {len(policies)}",
+            "policies",
         )
     return tuple(_spec(spec, f"policies.{place}") for place, spec in enumerate(policies))
 

@@ -146,4 +146,3 @@ def _session(content: bytes) -> Session:
         raise ValueError(f"its format must be {FORMAT!r}, not {quoted(message['format'])}")
     settings = read_message(json.dumps(message["settings"]).encode(), FIELDS)
     return Session(Settings.read(settings), [list(map(int, hand)) for hand in message["hands"]])
-

@@ -46,9 +46,14 @@ async function play(path, message) {
   await go(() => ask(path, {...message, seen: state.seen}));
 }
 
+function setBusy(busy) {
+  isBusy = busy;
+  at("turn").setAttribute("aria-busy", busy);
+}
+
 async function go(request) {
   const hadFocus = at("turn").contains(document.activeElement);
-  isBusy = true;
+  setBusy(true);
   tell("");
   try {
     await show(await request());
@@ -57,7 +62,7 @@ async function go(request) {
     tell(error instanceof TypeError ? "The server does not answer." : error.message);
     if (state) drawTurn();
   }
-  isBusy = false;
+  setBusy(false);
   if (state?.over) at("next")?.focus({preventScroll: true});
   else if (hadFocus) at("turn").focus({preventScroll: true});
 }
@@ -148,7 +153,7 @@ function choices() {
 }
 
 function actionButton({action, label, meaning, key, svg}) {
-  const words = element("span", {}, element("b", {}, label), meaning && ` ${meaning}`);
+  const words = element("span", {}, element("b", {}, label), meaning && element("small", {}, meaning));
   const button = element("button", {type: "button", className: "action"}, words, element("kbd", {}, key.toUpperCase()));
   if (svg) {
     const card = picture(svg);
@@ -214,8 +219,8 @@ function tell(text) {
 
 async function advise() {
   if (isBusy || state.over) return;
-  isBusy = true;
-  at("advice").replaceChildren(element("p", {}, "Playing this hand out …"));
+  setBusy(true);
+  at("advice").replaceChildren(element("p", {}, "Playing this hand out … The first time this is compiled, which takes a minute."));
   try {
     const answer = await ask("/advice", {seen: state.seen});
     if (answer.frames) await show(answer);
@@ -224,14 +229,14 @@ async function advise() {
     at("advice").replaceChildren();
     tell(error instanceof TypeError ? "The server does not answer." : error.message);
   }
-  isBusy = false;
+  setBusy(false);
 }
 
 function drawAdvice({policy, num_worlds, actions}) {
   const rows = actions.map(({name, chance, worth, behind}, place) => element("tr", {className: place ? "" : "best"},
     element("th", {scope: "row"}, name),
-    element("td", {}, element("meter", {value: chance, min: 0, max: 1, ariaLabel: "probability"}), ` ${Math.round(chance * 100)} %`),
-    element("td", {}, interval(worth), element("small", {}, place ? `${interval(behind)} to the best` : "the best"))));
+    element("td", {}, element("meter", {value: chance, min: 0, max: 1, ariaLabel: "probability"}), ` ${Math.round(chance * 100)}\u00a0%`),
+    element("td", {}, interval(worth), element("small", {}, place ? `${interval(behind)} to it` : "the best"))));
   const heads = ["", `${policy} plays`, "worth"].map((text) => element("th", {scope: "col"}, text));
   at("advice").replaceChildren(
     element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)),
