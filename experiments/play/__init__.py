@@ -1,1 +1,1 @@
-"""A local page on which a person plays at a table with any policies: `python -m experiments.play`."""
+"""A local page on which a person plays with any policies: `python -m experiments.play`."""

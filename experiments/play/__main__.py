@@ -11,14 +11,11 @@ import ipaddress
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import tyro
 
 from experiments.command_line import ends_cleanly, runs_folder
-
-if TYPE_CHECKING:
-    from waitress.server import BaseWSGIServer, MultiSocketServer
 
 THREADS = 8
 
@@ -52,8 +49,8 @@ def main(arguments: Arguments) -> None:
     print("\nended")
 
 
-def open_server(arguments: Arguments) -> BaseWSGIServer | MultiSocketServer:
-    """A server that listens; `run` serves until interrupted.
+def open_server(arguments: Arguments) -> Any:
+    """A server of waitress's that listens; `run` serves until interrupted.
 
     Raises:
         ValueError: an argument is out of range.
@@ -66,7 +63,7 @@ def open_server(arguments: Arguments) -> BaseWSGIServer | MultiSocketServer:
     folder = arguments.folder or runs_folder(False) / "play"
     check_writable(folder)
 
-    from waitress.server import create_server
+    from waitress.server import create_server  # type: ignore[import-untyped]
 
     from experiments.play.app import LOOPBACK_NAMES, create_app
     from experiments.play.tables import Tables
@@ -86,7 +83,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def addresses(server: BaseWSGIServer | MultiSocketServer) -> list[str]:
+def addresses(server: Any) -> list[str]:
     """Where the page is; a name may stand for several addresses."""
     listening = getattr(server, "effective_listen", None) or [
         (server.effective_host, server.effective_port)

@@ -33,15 +33,15 @@ class Words(NamedTuple):
 _WORDS = {
     "beast": {
         "LEAVE": Words(
-            "Leave",
-            "the upcard stays out; see your cards, declare or pass in your turn",
+            "Leave the upcard",
+            "it is out of play, and you see your cards",
             "l",
             "leave the upcard",
             "leaves the upcard",
         ),
         "TAKE": Words(
-            "Take",
-            "the upcard, before you see your cards: you are the Player",
+            "Take the upcard",
+            "before you see your cards: you are the Player",
             "t",
             "take the upcard",
             "takes the upcard",
@@ -63,7 +63,7 @@ _WORDS = {
         ),
         "SHOW": Words(
             "Show",
-            "your cards: the hand is sure, and yours",
+            "a hand that is sure to win",
             "s",
             "show a sure hand",
             "shows a sure hand",
@@ -139,7 +139,7 @@ def _effects(game: Game, before: np.ndarray, after: np.ndarray) -> list[str]:
     lines = []
     if before.dtype == bestia.HAND and before[0].phase == bestia.AT_OFFER:
         lines += _new_cards(after)
-    for seat in np.flatnonzero(after[0].tricks > before[0].tricks):
+    for seat in np.flatnonzero(after[0].tricks > before[0].tricks).tolist():
         lines.append(f"{player(seat)} {'take' if seat == ME else 'takes'} the trick")
     return lines
 
