@@ -1,18 +1,20 @@
-"""Hands played out by policies: baselines inside one kernel, networks in batches.
+"""Hands played out by policies: baselines and bidding rules inside one kernel, networks in batches.
 
 All hands of a batch go on together. The kernel plays a hand until it is settled or a network is
 to act; then every network chooses for all the hands that wait for it at once, and so on. Whoever
-is to act, a VIEW is all that it gets.
+is to act, a VIEW is all that it gets. Where nobody sits a hand stops, for the caller to decide.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from agents.baselines.dispatch import act
+from agents.bidding.machine import EMPTY, STACK, Program, decide, is_bid, joined, says_anything
 from agents.policies import NETWORK, Policy
 from bestia_env._jit import jit
 from bestia_env.engine import observe, start_session
@@ -63,21 +65,44 @@ def seed_players(rngs, seated, tags, key, first_hand):
             rngs[i, seat] = stream(stream(hand, seat), tags[seated[i, seat]])
 
 
+class Players(NamedTuple):
+    """Policies as the kernel takes them.
+
+    Attributes:
+        kinds: (policies,) int64, a baseline's kind or NETWORK.
+        parameters: (policies,) float64.
+        rules: the bidding rule of each, one that says nothing for those without.
+    """
+
+    kinds: np.ndarray
+    parameters: np.ndarray
+    rules: Program
+
+    @classmethod
+    def of(cls, policies: Sequence[Policy]) -> Players:
+        """Line up some policies."""
+        return cls(
+            np.array([policy.kind for policy in policies], np.int64),
+            np.array([policy.parameter for policy in policies], np.float64),
+            joined([policy.program or EMPTY for policy in policies]),
+        )
+
+
 @jit
-def play_baselines(states, hands, seated, kinds, parameters, rngs, views):
-    """Play on in some hands until they are settled or wait for a network.
+def play_compiled(states, hands, seated, players, rngs, views, stack):
+    """Play on in some hands until they are settled, wait for a network, or nobody sits to act.
 
     Args:
         states: (B,) records.
-        hands: (H,) int64, places in `states`; those that wait come to stand first.
-        seated: (B, n) which policy sits where.
-        kinds: (policies,) int64, a baseline's kind or NETWORK.
-        parameters: (policies,) float64.
+        hands: (H,) int64, places in `states`; those that wait for a network come to stand first.
+        seated: (B, n) which policy sits where, -1 for nobody.
+        players: the policies.
         rngs: (B, n) uint64, the players' generators.
         views: at least one record to work in.
+        stack: (STACK,) float64 to work in.
 
     Returns:
-        How many hands wait.
+        How many hands wait for a network.
     """
     waiting = 0
     for i in hands:
@@ -85,13 +110,20 @@ def play_baselines(states, hands, seated, kinds, parameters, rngs, views):
         while s.turn != NOBODY:
             seat = np.int64(s.turn)
             player = seated[i, seat]
-            if kinds[player] == NETWORK:
+            if player < 0:
+                break
+            bids = says_anything(players.rules, player) and is_bid(s)
+            if players.kinds[player] == NETWORK and not bids:
                 hands[waiting] = i
                 waiting += 1
                 break
             look(states, i, seat, views, 0)
             rng = rngs[i, seat : seat + 1]
-            apply(s, act(kinds[player], parameters[player], views[0], legal(s), rng))
+            if bids:
+                apply(s, decide(players.rules, player, views[0], legal(s), rng, stack))
+            else:
+                kind, parameter = players.kinds[player], players.parameters[player]
+                apply(s, act(kind, parameter, views[0], legal(s), rng))
     return waiting
 
 
@@ -126,23 +158,21 @@ def tag(policy: Policy) -> int:
 def play(
     states: np.ndarray, policies: Sequence[Policy], seated: np.ndarray, rngs: np.ndarray
 ) -> None:
-    """Play hands to their settlement.
+    """Play hands to their settlement, or until a seat is to act where nobody sits.
 
     Args:
         states: (B,) records of dealt hands, changed in place.
         policies: those who play.
-        seated: (B, n) int64, which of them sits where.
+        seated: (B, n) int64, which of them sits where, -1 for nobody.
         rngs: (B, n) uint64, the generator of every player, moved on.
 
     Raises:
         ValueError: a network chose an action that is not legal.
     """
-    kinds = np.array([policy.kind for policy in policies], np.int64)
-    parameters = np.array([policy.parameter for policy in policies], np.float64)
-    views = np.zeros(1, states.dtype)
+    players, views, stack = Players.of(policies), np.zeros(1, states.dtype), np.empty(STACK)
     hands = np.arange(states.size)
     while True:
-        waiting = play_baselines(states, hands, seated, kinds, parameters, rngs, views)
+        waiting = play_compiled(states, hands, seated, players, rngs, views, stack)
         if waiting == 0:
             return
         hands = hands[:waiting]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from agents.baselines import Baseline
 from agents.baselines.dispatch import act, baselines, unpunished
+from agents.bidding.machine import STACK, Program, decide, is_bid
 from agents.networks import Network, load_network
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
 
 NETWORK = -1  # the kind of policies that are networks
+CHECKPOINTS = Path(__file__).with_name("checkpoints")
+CARD_PLAYERS = {"beast": "threshold", "bestia": "sound"}  # of bidding rules that name none
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,9 @@ class Policy:
         kind: its place among the game's baselines, or NETWORK.
         parameter: the baseline's number, 0 if it takes none.
         network: of a NETWORK policy.
+        program: a bidding rule (see `agents.bidding`); kind, parameter and network then say who
+            plays the cards.
+        file: the network's weights, None if there is none or it was never saved.
     """
 
     spec: str
@@ -32,12 +39,14 @@ class Policy:
     kind: int
     parameter: float = 0.0
     network: Network | None = None
+    program: Program | None = None
+    file: Path | None = None
 
     def same_as(self, other: Policy) -> bool:
         """Do both play alike, however they were spelt?"""
-        if self.kind != other.kind or self.kind == NETWORK:
-            return self.spec == other.spec
-        return self.parameter == other.parameter
+        if self.kind == other.kind != NETWORK and self.program is other.program is None:
+            return self.parameter == other.parameter
+        return self.spec == other.spec
 
     def act(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
         """Choose an action.
@@ -47,6 +56,9 @@ class Policy:
             legal: its legal actions as a set of bits.
             rng: (1,) uint64, the policy's generator, which moves on.
         """
+        if self.program is not None and is_bid(view[0]):
+            stack = np.empty(STACK)
+            return int(decide(self.program, 0, view[0], np.uint64(legal), rng, stack))
         if self.network is not None:
             return self.network.act_on_view(view, legal, rng)
         return int(act(self.kind, self.parameter, view[0], np.uint64(legal), rng))
@@ -54,10 +66,12 @@ class Policy:
     def probabilities(self, view: np.ndarray, legal: int) -> np.ndarray:
         """The chance of every action, (A,) float64; view and legal as for `act`."""
         mask = np.zeros(game_named(self.game).num_actions, np.int8)
-        if self.network is not None and not self.network.greedy:
+        if self.program is not None and is_bid(view[0]):
+            mask[self.act(view, legal, np.zeros(1, np.uint64))] = 1
+        elif self.network is not None and not self.network.greedy:
             write_mask(np.uint64(legal), mask)
             return self.network.probabilities(_observation(view, self.game), mask[None])[0]
-        if self.network is None and baselines(self.game)[self.kind].name == "random":
+        elif self.network is None and baselines(self.game)[self.kind].name == "random":
             write_mask(unpunished(view[0], np.uint64(legal)), mask)
         else:
             mask[self.act(view, legal, np.zeros(1, np.uint64))] = 1
@@ -73,21 +87,57 @@ def _observation(view: np.ndarray, game: str) -> np.ndarray:
 
 
 def parse_policy(spec: str, game: str, num_players: int) -> Policy:
-    """The policy that a spec names: NAME, NAME:NUMBER or net:FILE.
+    """The policy that a spec names: NAME, NAME:NUMBER, net:FILE, or a bidding rule.
 
     Args:
-        spec: such as `random`, `threshold:0.4` or `net:runs/demo/bestia.safetensors`.
+        spec: such as `random`, `threshold:0.4`, `net:runs/demo/bestia.safetensors`, `net:bestia-4`
+            for a policy that comes with the project, `knock if trumps >= 2`, or `rule:FILE` with
+            the text of a rule.
         game: "beast" or "bestia".
         num_players: seats at the table where it is to play.
 
     Raises:
-        ValueError: no such policy, a number it does not take, or a network that does not fit.
+        ValueError: no such policy, a number it does not take, a network that does not fit, or a
+            rule in which something is wrong.
     """
     game_named(game).check_num_players(num_players)
     name, _, file = spec.partition(":")
     if name == "net" and file:
-        return Policy(spec, game, NETWORK, network=load_network(file, game, num_players))
-    return _baseline(spec, game, [*_forms(game), "net:FILE"])
+        path = CHECKPOINTS / f"{file}.safetensors" if _is_bare(file) else Path(file)
+        network = load_network(path, game, num_players)
+        return Policy(spec, game, NETWORK, network=network, file=path)
+    if name == "rule" and file:
+        return _bidder(spec, _text_of(spec, file), game, num_players)
+    from agents.bidding.language import is_rule  # its parser takes a moment to import
+
+    if is_rule(spec, game):
+        return _bidder(spec, spec, game, num_players)
+    return _baseline(spec, game, [*_forms(game), "net:FILE", "rule:FILE", "a bidding rule"])
+
+
+def _is_bare(file: str) -> bool:
+    """Is it a name without folder and ending?"""
+    return Path(file).name == file and not Path(file).suffix
+
+
+def _text_of(spec: str, file: str) -> str:
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {error}") from None
+
+
+def _bidder(spec: str, text: str, game: str, num_players: int) -> Policy:
+    """Who bids by a rule."""
+    from agents.bidding.language import parse_rule
+
+    program, cards = parse_rule(text, game)
+    player = parse_policy(cards or CARD_PLAYERS[game], game, num_players)
+    if player.program is not None:
+        raise ValueError(
+            f"policy {spec!r}: cards are played by a baseline or a network, not {cards}"
+        )
+    return replace(player, spec=spec, program=program)
 
 
 def parse_baseline(spec: str, game: str) -> Policy:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from agents.policies import Policy, parse_policy
-
-_FOLDER = Path(__file__).with_name("checkpoints")
+from agents.policies import CHECKPOINTS, Policy, parse_policy
 
 
 class Shipped(NamedTuple):
@@ -28,13 +26,13 @@ class Shipped(NamedTuple):
     @property
     def policy(self) -> Policy:
         """What plays."""
-        return parse_policy(f"net:{self.path}", self.game, self.num_players)
+        return parse_policy(f"net:{self.name}", self.game, self.num_players)
 
 
 def shipped() -> dict[str, Shipped]:
     """All of them by name."""
     found = {}
-    for path in sorted(_FOLDER.glob("*.safetensors")):
+    for path in sorted(CHECKPOINTS.glob("*.safetensors")):
         game, _, players = path.stem.partition("-")
         found[path.stem] = Shipped(path.stem, game, int(players), path)
     return found

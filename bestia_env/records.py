@@ -194,11 +194,16 @@ class Record:
         """One line of the format, without its newline."""
         game = game_named(self.game)
         values = {"format": FORMAT} | {field.name: getattr(self, field.name) for field in _FIELDS}
-        values["rules"] = _changed_options(self.rules)
+        values["rules"] = self.changed_options()
         values["deck"] = _names(game, self.deck)
         values["heap"] = None if self.heap is None else _names(game, self.heap)
         values["actions"] = [[seat, game.action_name(action)] for seat, action in self.actions]
         return json.dumps(values, default=int)
+
+    def changed_options(self) -> dict[str, Any]:
+        """The options of the rules that differ from the defaults."""
+        pairs = ((field, getattr(self.rules, field.name)) for field in fields(self.rules))
+        return {field.name: value for field, value in pairs if value != field.default}
 
 
 _FIELDS = fields(Record)
@@ -490,11 +495,6 @@ def _rules(game: Game, options: Any) -> Any:
         return game.make_rules(None, options)
     except (TypeError, ValueError) as error:
         raise ValueError(f"rules: {error}") from None
-
-
-def _changed_options(rules: Any) -> dict[str, Any]:
-    pairs = ((field, getattr(rules, field.name)) for field in fields(rules))
-    return {field.name: value for field, value in pairs if value != field.default}
 
 
 def _order(game: Game, name: str, cards: Any) -> tuple[int, ...]:

@@ -7,15 +7,13 @@ same numbers, whatever the number of jobs.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import itertools
 import secrets
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import tyro
 
-from experiments.command_line import ends_cleanly
+from experiments.command_line import ends_cleanly, progress_bar
 
 if TYPE_CHECKING:
     from agents.arena import Table
@@ -99,7 +97,7 @@ def _run(
     console.print(f"seed {table.seed}")
     began = time.perf_counter()
     hands = num_hands(table, len(policies), parsed.deals)
-    with _progress(hands) as progress:
+    with progress_bar("hands", hands) as progress:
         result = compare(table, policies, parsed.deals, jobs=parsed.jobs, progress=progress)
     seconds = time.perf_counter() - began
     print_tables(result, console)
@@ -109,7 +107,7 @@ def _run(
         "hands": hands,
         "seconds": round(seconds, 3),
         "jobs": parsed.jobs,
-        **_provenance(parsed.policies),
+        **_provenance(policies),
     }
     for path in save(folder, result, facts):
         console.print(f"wrote {path}", soft_wrap=True)
@@ -152,36 +150,11 @@ def _default_folder(table: Table, policies: list[Policy], deals: int) -> Path:
     return Path("runs/arena") / name
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what is to be called with numbers of hands done."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    columns = (
-        TextColumn("hands"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bar:
-        yield functools.partial(bar.advance, bar.add_task("hands", total=total))
-
-
-def _provenance(specs: Sequence[str]) -> dict[str, Any]:
+def _provenance(policies: Sequence[Policy]) -> dict[str, Any]:
     """With what it was run."""
     from agents.checkpoints import git_commit, versions
 
-    networks = [Path(spec.removeprefix("net:")) for spec in specs if spec.startswith("net:")]
+    networks = [policy.file for policy in policies if policy.file is not None]
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": git_commit(),

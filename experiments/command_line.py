@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 RUNS, RESULTS = Path("runs"), Path("experiments/results")
@@ -40,3 +41,33 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
     except KeyboardInterrupt:
         print(f"\nstopped: {stopped}", file=sys.stderr)
         sys.exit(130)
+
+
+@contextlib.contextmanager
+def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on the error stream; yields what is to be called with how much more is done.
+
+    Args:
+        what: is counted.
+        total: of it.
+    """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn(what),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        yield functools.partial(bar.advance, bar.add_task(what, total=total))

@@ -130,11 +130,10 @@ def _declare(kind, parameter, v, legal):
     if has(legal, SHOW):
         return PLAY if has(legal, PLAY) and _profits_by_counterers(v) else SHOW
     if v.phase == AT_TAKE:
-        chance = TAKER[v.num_players - MIN_PLAYERS, v.upcard % RANKS]
-        return TAKE if _will(kind, parameter, v, chance) else LEAVE
+        return TAKE if _will(kind, parameter, v, declared_chance(v)) else LEAVE
     if not has(legal, PASS):
         return PLAY  # the dealer has taken
-    if _will(kind, parameter, v, _chance(v)):
+    if _will(kind, parameter, v, declared_chance(v)):
         return COUNTER if v.phase == AT_COUNTER else PLAY
     return PASS
 
@@ -167,8 +166,10 @@ def _expects_as_much(v, chance, wanted):
 
 
 @jit
-def _chance(v):
-    """The chance that the seat wins the hand if it declares now."""
+def declared_chance(v):
+    """The estimated chance, 0–1, that the seat wins the hand if it declares, or takes, now."""
+    if v.phase == AT_TAKE:
+        return TAKER[v.num_players - MIN_PLAYERS, v.upcard % RANKS]
     counters = 1 if v.phase == AT_COUNTER else 0
     return 1 / (1 + math.exp(-log_odds(v, WEIGHTS[counters, v.num_players - MIN_PLAYERS])))
 

@@ -51,8 +51,8 @@ class Sizes:
     ring: tuple[float, float]
 
 
-_ROOMY = Sizes(160, 93, 57, (136, 90))
-_USUAL = Sizes(160, 84, 48, (136, 92))
+_ROOMY = Sizes(160, 93, 57, (128, 90))
+_USUAL = Sizes(160, 84, 48, (128, 92))
 _NARROW = Sizes(124, 84, 45, (164, 94))
 _SIZES = {3: _ROOMY, 4: _ROOMY, 5: _USUAL, 6: _USUAL}
 

@@ -57,7 +57,7 @@ def own_panel(facts: Facts, seat: int) -> str:
     inner = [
         _frame(facts, seat, WIDTH - 12, HEIGHT - OWN_TOP - 6),
         _name(facts, seat, 10, 22, 14, 150),
-        _coins_and_gain(facts, seat, 10, 150, 43, 13),
+        _coins_and_gain(facts, seat, 10, 154, 43, 13),
         _tricks(facts, seat, 36, 64, 13),
         _cards(facts, seat, hand),
         _chip(facts.role(seat), 56, 85),
@@ -115,18 +115,21 @@ def _coins_and_gain(
     facts: Facts, seat: int, left: float, right: float, y: float, size: float
 ) -> str:
     """Coins since the session began; and those won or lost in the hand, once it is over."""
-    coins, gain = facts.coins(seat), int(facts.v.gains[seat])
-    room = right - left - 16
-    if facts.is_over:
-        whole = text_width(coins_text(coins, "+") + coins_text(gain, "+") + "  ", size)
-        room = 10**4 if whole <= room else room * 0.47
+    coins, gain = facts.coins(seat), int(facts.v.gains[seat]) if facts.is_over else None
+    total, won = _amounts(coins, gain, (right - left - 20) / size)
     coin = element("circle", cx=left + 4.5, cy=y - 4, r=4.5, fill=GOLD, stroke=PALE_GOLD)
-    total = label(left + 13, y, coins_text(coins, "+", room / size), size, fill=PALE_GOLD)
-    if not facts.is_over:
-        return coin + total
-    fill = _GAIN if gain > 0 else _LOSS if gain < 0 else "#fff"
+    fill = "#fff" if not gain else _GAIN if gain > 0 else _LOSS
     end = {"fill": fill, "text_anchor": "end", "font_weight": "bold"}
-    return coin + total + label(right, y, coins_text(gain, "+", room / size), size, **end)
+    return (
+        coin + label(left + 13, y, total, size, fill=PALE_GOLD) + label(right, y, won, size, **end)
+    )
+
+
+def _amounts(coins: int, gain: int | None, ems: float) -> tuple[str, str]:
+    """Coins and gain, if there is one, as exact as there is room for."""
+    won = "" if gain is None else coins_text(gain, "+", ems - 5)
+    left = ems - text_width(won, 1)
+    return coins_text(coins, "+", left), won
 
 
 def coins_text(coins: int, sign: str = "", ems: float = 12) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Sequence
 
 import numpy as np
@@ -94,14 +93,14 @@ def _room() -> str:
 
 
 def _header(facts: Facts) -> str:
-    hand = f"hand {facts.v.hand_number + 1}" + (", over" if facts.is_over else "")
-    seen = "" if facts.viewer is None else f", seen by {facts.names[facts.viewer]}"
-    game = facts.game.name.title()
+    below = ["over"] if facts.is_over else []
+    below += [] if facts.viewer is None else [f"seen by {facts.names[facts.viewer]}"]
+    title = f"{facts.game.name.title()} · hand {facts.v.hand_number + 1}"
     return "".join(
         [
             box(0, 0, WIDTH, HEADER - 2, fill="#091a13"),
-            label(10, 20, game, 17, fill=PALE_GOLD, font_weight="bold"),
-            label(10, 36, hand + seen, 12, width=190),
+            label(10, 20, title, 15, fill=PALE_GOLD, width=190, font_weight="bold"),
+            label(10, 36, ", ".join(below), 12, width=190) if below else "",
             *_lines(_news(facts)),
         ]
     )
@@ -146,33 +145,33 @@ def _middle(facts: Facts) -> str:
     x, y = MIDDLE[0], MIDDLE[1] + 6
     pot = coins_text(int(facts.v.pot), ems=16)
     upcard = ["upcard", facts.upcard_fate()]
-    face_up = card(facts, int(facts.v.upcard), x + 6, y - 62, 72, None, "upcard", whole=True)
+    face_up = card(facts, int(facts.v.upcard), x + 16, y - 62, 72, None, "upcard", whole=True)
     is_there = facts.upcard_fate() in ("", "left")
     trump = facts.pack.suits[facts.v.trump]
     middle = {"text_anchor": "middle"}
     return "".join(
         [
-            _pile(int(facts.v.pot), x - 56, y + 8),
+            label(x - 18, y - 46, "trump", 12, text_anchor="end", font_weight="bold"),
+            element("circle", cx=x - 2, cy=y - 50, r=12.5, fill=PAPER, stroke=DARK_GOLD),
+            cards.pip(trump, x - 2, y - 50, 17),
+            _pile(int(facts.v.pot), x - 35, y + 9),
             face_up if is_there else group(face_up, opacity=0.45),
-            label(x + 30, y + 25, ", ".join(filter(None, upcard)), 11.5, **middle),
-            element("circle", cx=x + 82, cy=y - 38, r=20, fill=PAPER, stroke=DARK_GOLD),
-            cards.pip(trump, x + 82, y - 38, 26),
-            label(x + 82, y - 4, "trump", 11.5, **middle),
-            label(x, y + 48, f"pot {pot}", 17, fill=PALE_GOLD, font_weight="bold", **middle),
+            label(x + 40, y + 24, ", ".join(filter(None, upcard)), 11.5, **middle),
+            label(x, y + 45, f"pot {pot}", 17, fill=PALE_GOLD, font_weight="bold", **middle),
         ]
     )
 
 
 def _pile(pot: int, x: float, y: float) -> str:
     """Coins in stacks: as many as there are up to three, then two for each doubling."""
-    count = pot if pot <= 3 else min(round(3 + 2 * math.log2(pot / 3)), 32)
-    stacks = -(-count // 8)
+    count = pot if pot <= 3 else min(round(3 + 2 * math.log2(pot / 3)), 28)
+    stacks = -(-count // 7)
     coins = []
     for k in range(count):
         stack, level = k % stacks, k // stacks
-        place = {"cx": x + 23 * (stack - (stacks - 1) / 2), "cy": y - 5 * level - 4}
-        coins += [element("ellipse", rx=11, ry=5, fill=GOLD, stroke=DARK_GOLD, **place)]
-        coins += [element("ellipse", rx=6, ry=2.3, fill=PALE_GOLD, **place)]
+        place = {"cx": x + 21 * (stack - (stacks - 1) / 2), "cy": y - 5 * level - 4}
+        coins += [element("ellipse", rx=10, ry=4.8, fill=GOLD, stroke=DARK_GOLD, **place)]
+        coins += [element("ellipse", rx=5.5, ry=2.2, fill=PALE_GOLD, **place)]
     return "".join(coins)
 
 
@@ -206,7 +205,7 @@ def _trick(
             mark = {"rx": 5, "fill": "none", "stroke": _WINNING, "stroke_width": 3}
             drawn.append(box(x - 2, y - 2, width + 4, height + 4, **mark))
             drawn.append(_star(x + width, y))
-    return group(*drawn, opacity=0.6 if trick.is_taken else 1)
+    return group(*drawn, opacity=0.7 if trick.is_taken else 1)
 
 
 def _star(x: float, y: float) -> str:

@@ -39,6 +39,7 @@ from bestia_env.rules.tricks import (
     follow,
     gather_trick,
     lay_card,
+    pairs,
     show_void,
     suit_cards,
     suit_of,
@@ -161,7 +162,7 @@ class BeastRules:
     @staticmethod
     def opening_pot(num_players: int) -> int:
         """The pot of a hand that carries nothing, in coins (BEAST-04)."""
-        return 2 * num_players + 1
+        return int(opening_pot(num_players))
 
 
 HAND = np.dtype(
@@ -191,6 +192,12 @@ HAND = np.dtype(
 
 
 # Stakes and the deal.
+
+
+@jit
+def opening_pot(num_players):
+    """Two coins each and three from the dealer (BEAST-04)."""
+    return 2 * num_players + 1
 
 
 @jit
@@ -322,7 +329,7 @@ def can_show(s, seat):
     mine = _trumps(s, s.hands[nth(seat)])
     if size(mine) < cards_each(s) // 2:
         return False
-    others = _trumps_unseen(s, seat)
+    others = trumps_unseen(s, seat)
     if certain_tricks(s, mine, others) >= cards_each(s) // 2 + 1:
         return True
     return cards_each(s) % 2 == 0 and seat == eldest(s) and _holds_top_half(s, mine, others)
@@ -335,7 +342,7 @@ def _trumps(s, cards):
 
 
 @jit
-def _trumps_unseen(s, seat):
+def trumps_unseen(s, seat):
     """Strengths of the trumps that may be in other hands than the seat's: U."""
     seen = s.hands[nth(seat)]
     if s.upcard_is == LEFT:
@@ -350,20 +357,7 @@ def certain_tricks(s, mine, others):
     """Tricks that trumps of these strengths take however anybody plays: t."""
     if s.demonstration == TOP_TRUMPS:
         return _top_run(mine, others)
-    return size(mine) - _pairs(mine, others)
-
-
-@jit
-def _pairs(mine, others):
-    """How many of the others' trumps can each beat one lower of mine: ν."""
-    waiting = pairs = 0
-    for strength in range(RANKS):
-        if has(mine, strength):
-            waiting += 1
-        elif has(others, strength) and waiting > 0:
-            waiting -= 1
-            pairs += 1
-    return pairs
+    return size(mine) - pairs(mine, others, RANKS)
 
 
 @jit

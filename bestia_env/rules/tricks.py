@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, bit, nth, or_else
+from bestia_env.bits import ONE, ZERO, bit, has, nth, or_else
 from bestia_env.rules.table import NO_CARD, NOBODY
 
 
@@ -92,3 +92,19 @@ def trick_cards(s):
     for i in range(s.plays - table_cards(s), s.plays):
         cards |= bit(s.play_card[nth(i)])
     return cards
+
+
+@jit
+def pairs(mine, others, ranks):
+    """How many of the others' strengths can each beat one lower of mine: ν of B-12.
+
+    Sets of strengths of one suit; so many of mine less ν are sure to win if the suit is trump.
+    """
+    waiting = found = 0
+    for strength in range(ranks):
+        if has(mine, strength):
+            waiting += 1
+        elif has(others, strength) and waiting > 0:
+            waiting -= 1
+            found += 1
+    return found

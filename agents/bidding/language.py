@@ -1,0 +1,380 @@
+"""From the text of a bidding rule to its compiled form; the language stands in `agents.bidding`."""
+
+from __future__ import annotations
+
+import difflib
+import functools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+
+from agents.bidding import machine
+from agents.bidding.feature import Feature
+from agents.bidding.machine import FEATURE, MODULES, NUMBER, STACK, Program
+from bestia_env.games import game_named
+
+LONGEST = 4000  # characters
+GRAMMAR = r"""
+start: _SEPARATOR* (_statement (_SEPARATOR+ _statement)* _SEPARATOR*)?
+_statement: "else"? (decision | cards)
+decision: ACTION ["if" _expression]
+cards: "cards" "by" SPEC
+_expression: disjunction | _conjunction
+disjunction: _conjunction ("or" _conjunction)+
+_conjunction: conjunction | _negation
+conjunction: _negation ("and" _negation)+
+_negation: negation | _comparison
+negation: "not" _negation
+_comparison: comparison | _sum
+comparison: _sum (COMPARISON _sum)+
+_sum: sum | _product
+sum: _product ((PLUS | MINUS) _product)+
+_product: product | _factor
+product: _factor ((TIMES | OVER) _factor)+
+_factor: opposite | _atom
+opposite: "-" _factor
+_atom: number | name | counted | extreme | "(" _expression ")"
+number: NUMERAL
+name: NAME
+counted: NAME "(" (NAME | NUMERAL) ")"
+extreme: EXTREME "(" _expression "," _expression ")"
+
+EXTREME.1: /(min|max)\b/
+COMPARISON: "<=" | ">=" | "==" | "!=" | "<" | ">"
+PLUS: "+"
+MINUS: "-"
+TIMES: "*"
+OVER: "/"
+NUMERAL: /[0-9]+(\.[0-9]+)?|\.[0-9]+/
+NAME: /[A-Za-z_][A-Za-z_0-9]*/
+SPEC: /[^\s;#]+/
+_SEPARATOR: /[;\n]/
+COMMENT: /#[^\n]*/
+%ignore COMMENT
+%ignore /[ \t\r]+/
+"""
+CODES = {
+    **{"+": machine.ADD, "-": machine.SUBTRACT, "*": machine.MULTIPLY, "/": machine.DIVIDE},
+    **{"min": machine.LEAST, "max": machine.MOST, "disjunction": machine.OR},
+    **{"<": machine.LESS, "<=": machine.AT_MOST, "==": machine.EQUAL, "!=": machine.UNEQUAL},
+    **{">=": machine.AT_LEAST, ">": machine.MORE, "conjunction": machine.AND},
+}
+WORDS = {  # what the grammar's terminals are called in an error
+    **{"IF": "if", "ELSE": "else", "OR": "or", "AND": "and", "NOT": "not", "BY": "by"},
+    **{"CARDS": "cards by SPEC", "ACTION": "an action", "SPEC": "a policy", "NUMERAL": "a number"},
+    **{"NAME": "a feature", "COMPARISON": "a comparison such as >=", "EXTREME": "min, max"},
+    **{"PLUS": "+", "MINUS": "-", "TIMES": "*", "OVER": "/", "LPAR": "(", "RPAR": ")"},
+    **{"COMMA": ",", "_SEPARATOR": ";", "$END": "the end"},
+}
+RANK, NUMERIC, TRUTH = "a rank", "a number", "a condition"
+
+
+class Rule(NamedTuple):
+    """A bidding rule.
+
+    Attributes:
+        program: its compiled form.
+        cards: the spec of the policy that plays the cards, None if the text names none.
+    """
+
+    program: Program
+    cards: str | None
+
+
+class Value(NamedTuple):
+    """A compiled expression.
+
+    Attributes:
+        kind: RANK, NUMERIC or TRUTH.
+        code: its operations with their numbers, in order.
+        at: where it begins in the text.
+        numeral: its text if it is a bare number, which may yet turn out to be a rank.
+    """
+
+    kind: str
+    code: tuple[tuple[int, float], ...]
+    at: Token
+    numeral: str | None = None
+
+
+def is_rule(text: str, game: str) -> bool:
+    """Does a text look like a bidding rule: does it begin with an action of the game?"""
+    words = text.replace(";", " ").split()
+    return bool(words) and (words[0] in MODULES[game].ACTIONS or words[0] in ("else", "cards"))
+
+
+def parse_rule(text: str, game: str) -> Rule:
+    """Compile a bidding rule.
+
+    Args:
+        text: such as `knock if trumps >= 2; else exchange if seat < 2`.
+        game: "beast" or "bestia".
+
+    Raises:
+        ValueError: it is none; the message shows the line and points at the column.
+    """
+    game_named(game)
+    return _Compiler(text, game).rule(_parse(text, game))
+
+
+def parse_expressions(texts: Sequence[str], game: str) -> Program:
+    """Compile expressions such as `trumps` or `min(seat, 2)`, each as the rule's next statement.
+
+    Raises:
+        ValueError: one of them is none, as for `parse_rule`.
+    """
+    statements = []
+    for text in texts:
+        shifted = f"{_first_action(game)} if {text}"  # an expression stands where a condition does
+        compiler = _Compiler(shifted, game, len(shifted) - len(text))
+        tree = _parse(shifted, game, compiler.offset)
+        decisions = list(tree.find_data("decision"))
+        if len(decisions) != 1 or len(tree.children) != 1:
+            compiler.fail(1 + compiler.offset, "one expression is wanted, not a list")
+        statements.append((0, compiler.value(decisions[0].children[1], 0).code))
+    return _assembled(statements)
+
+
+def _assembled(statements: Sequence[tuple[int, tuple]]) -> Program:
+    lengths = [len(code) for _, code in statements]
+    flat = [item for _, code in statements for item in code]
+    return Program(
+        np.array([operation for operation, _ in flat], np.int64),
+        np.array([number for _, number in flat], np.float64),
+        np.cumsum([0, *lengths]).astype(np.int64),
+        np.array([action for action, _ in statements], np.int64),
+        np.array([0, len(statements)], np.int64),
+    )
+
+
+def _first_action(game: str) -> str:
+    return next(iter(MODULES[game].ACTIONS))
+
+
+# Text to tree.
+
+
+@functools.cache
+def _parser(game: str) -> Lark:
+    action = f"ACTION.1: /({'|'.join(MODULES[game].ACTIONS)})\\b/"
+    return Lark(f"{GRAMMAR}\n{action}\n", parser="lalr", propagate_positions=True)
+
+
+def _parse(text: str, game: str, offset: int = 0) -> Tree:
+    """The tree of a text whose first `offset` characters are not the user's."""
+    if len(text) > LONGEST:
+        raise ValueError(f"a rule has at most {LONGEST} characters, not {len(text)}")
+    try:
+        return _parser(game).parse(text)
+    except UnexpectedInput as error:
+        _fail(text, error.pos_in_stream, _unexpected(error, game), offset)
+
+
+def _unexpected(error: UnexpectedInput, game: str) -> str:
+    """What was found, and what could have stood there."""
+    if not isinstance(error, UnexpectedToken):
+        return "there is no such character in the language"
+    expected = {WORDS.get(name, name.lower()) for name in error.accepts or ()}
+    if "an action" in expected:
+        expected = expected - {"an action"} | {"/".join(MODULES[game].ACTIONS)}
+    ends = error.token.type in ("$END", "_SEPARATOR")
+    found = "the end" if ends else repr(str(error.token))
+    return f"{found} cannot stand here: {_listed(sorted(expected))} could"
+
+
+def _listed(words: Sequence[str]) -> str:
+    return (
+        ", ".join(words[:-1]) + (" or " if words[:-1] else "") + words[-1] if words else "nothing"
+    )
+
+
+def _fail(text: str, position: int | None, what: str, offset: int = 0) -> NoReturn:
+    """Raise the error that shows the line and points at the column."""
+    at = len(text) if position is None or position < 0 else position
+    before, user_text = text[offset:at], text[offset:]
+    row, column = before.count("\n"), len(before) - before.rfind("\n")
+    line = user_text.split("\n")[row]
+    where = f"line {row + 1}, column {column}" if "\n" in user_text else f"column {column}"
+    raise ValueError(f"rule, {where}: {what}\n  {line}\n  {' ' * (column - 1)}^") from None
+
+
+# Tree to operations.
+
+
+@dataclass(frozen=True)
+class _Compiler:
+    """Turns the tree of one text into operations; `offset` characters of it are not the user's."""
+
+    text: str
+    game: str
+    offset: int = 0
+
+    def fail(self, position: int | None, what: str) -> NoReturn:
+        _fail(self.text, position, what, self.offset)
+
+    @property
+    def features(self) -> dict[str, tuple[int, Feature]]:
+        return {f.name: (place, f) for place, f in enumerate(MODULES[self.game].FEATURES)}
+
+    @property
+    def ranks(self) -> dict[str, int]:
+        names = enumerate(MODULES[self.game].RANK_NAMES)
+        return {"none": -1} | {name: place for place, names_of in names for name in names_of}
+
+    def rule(self, tree: Any) -> Rule:
+        decisions = [node for node in tree.children if node.data == "decision"]
+        named = [node.children[0] for node in tree.children if node.data == "cards"]
+        if len(named) > 1:
+            self.fail(named[1].start_pos, "the cards are played by one policy only")
+        if not decisions:
+            self.fail(None, f"a rule needs an action: {', '.join(MODULES[self.game].ACTIONS)}")
+        said = {str(node.children[0]) for node in decisions}
+        unsaid = [name for name in MODULES[self.game].ALWAYS if name not in said]
+        always = [(MODULES[self.game].ACTIONS[name], ((NUMBER, 1.0),)) for name in unsaid]
+        statements = always + [self.statement(*node.children) for node in decisions]
+        return Rule(_assembled(statements), str(named[0]) if named else None)
+
+    def statement(self, action: Token, condition: Any) -> tuple[int, tuple]:
+        """The action and the operations of its condition."""
+        number = MODULES[self.game].ACTIONS[action]
+        if condition is None:
+            return number, ((NUMBER, 1.0),)
+        value = self.value(condition, 0)
+        if value.kind != TRUTH:
+            self.fail(value.at.start_pos, f"{value.kind} is no condition: compare it, as in x >= 2")
+        if action in MODULES[self.game].BLIND:
+            self.check_blind(condition, action)
+        return number, value.code
+
+    def check_blind(self, condition: Any, action: str) -> None:
+        for token in condition.scan_values(lambda child: getattr(child, "type", "") == "NAME"):
+            known = self.features.get(token)
+            if known is not None and known[1].is_of_hand:
+                self.fail(
+                    token.start_pos,
+                    f"{token} is not known to who must {action} or not: he has not looked at his "
+                    "cards (BEAST-08)",
+                )
+
+    def value(self, tree: Any, depth: int) -> Value:
+        """Compile an expression whose result comes to lie at a depth of the stack."""
+        if depth >= STACK:
+            self.fail(_first_token(tree).start_pos, f"nested deeper than {STACK} levels")
+        return getattr(self, f"_{tree.data}")(tree, depth)
+
+    def _number(self, tree: Any, depth: int) -> Value:
+        token = tree.children[0]
+        return Value(NUMERIC, ((NUMBER, float(token)),), token, str(token))
+
+    def _name(self, tree: Any, depth: int) -> Value:
+        token = tree.children[0]
+        if token in self.features:
+            place, known = self.features[token]
+            kind = RANK if known.is_rank else NUMERIC
+            return Value(kind, ((FEATURE + place, 0.0),), token)
+        if token.lower() in self.ranks:
+            return Value(RANK, ((NUMBER, float(self.ranks[token.lower()])),), token)
+        names = [*self.features, *self.ranks]
+        close = difflib.get_close_matches(token.lower(), names, n=1)
+        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names)}"
+        self.fail(token.start_pos, f"unknown name {str(token)!r}: {hint}")
+
+    def _counted(self, tree: Any, depth: int) -> Value:
+        token, rank = tree.children
+        place, known = self.features.get(token, (0, None))
+        if known is None or not known.takes_rank:
+            able = [f.name for _, f in self.features.values() if f.takes_rank]
+            self.fail(token.start_pos, f"only {' and '.join(able)} take a rank in parentheses")
+        strength = self.ranks.get(rank.lower(), -1)
+        if strength < 0:
+            self.fail(rank.start_pos, f"{str(rank)!r} is no rank: {self.known_ranks()}")
+        return Value(NUMERIC, ((FEATURE + place, float(strength)),), token)
+
+    def _opposite(self, tree: Any, depth: int) -> Value:
+        value = self.numeric(tree.children[0], depth + 1)
+        return Value(NUMERIC, (*value.code, (machine.NEGATE, 0.0)), value.at)
+
+    def _negation(self, tree: Any, depth: int) -> Value:
+        value = self.truth(tree.children[0], depth + 1)
+        return Value(TRUTH, (*value.code, (machine.NOT, 0.0)), value.at)
+
+    def _sum(self, tree: Any, depth: int) -> Value:
+        first, *rest = tree.children
+        value = self.numeric(first, depth)
+        code = value.code
+        for sign, term in zip(rest[::2], rest[1::2]):
+            code += (*self.numeric(term, depth + 1).code, (CODES[sign], 0.0))
+        return Value(NUMERIC, code, value.at)
+
+    _product = _sum
+
+    def _extreme(self, tree: Any, depth: int) -> Value:
+        word, a, b = tree.children
+        code = (*self.numeric(a, depth).code, *self.numeric(b, depth + 1).code)
+        return Value(NUMERIC, (*code, (CODES[word], 0.0)), word)
+
+    def _disjunction(self, tree: Any, depth: int) -> Value:
+        first, *rest = tree.children
+        value = self.truth(first, depth)
+        code = value.code
+        for term in rest:
+            code += (*self.truth(term, depth + 1).code, (CODES[tree.data], 0.0))
+        return Value(TRUTH, code, value.at)
+
+    _conjunction = _disjunction
+
+    def _comparison(self, tree: Any, depth: int) -> Value:
+        """A chain a < b < c says a < b and b < c."""
+        code: tuple[tuple[int, float], ...] = ()
+        parts = tree.children
+        for place in range(0, len(parts) - 2, 2):
+            above = depth + (place > 0)
+            a, b = self.alike(
+                self.value(parts[place], above), self.value(parts[place + 2], above + 1)
+            )
+            code += (*a.code, *b.code, (CODES[parts[place + 1]], 0.0))
+            code += ((machine.AND, 0.0),) if place > 0 else ()
+        return Value(TRUTH, code, _first_token(tree))
+
+    def alike(self, a: Value, b: Value) -> tuple[Value, Value]:
+        """Two sides of a comparison, as ranks or as numbers."""
+        if RANK in (a.kind, b.kind):
+            return self.as_rank(a), self.as_rank(b)
+        return self.checked(a, NUMERIC), self.checked(b, NUMERIC)
+
+    def as_rank(self, value: Value) -> Value:
+        """A bare number is the rank of this name where a rank is wanted: 7 is the seven."""
+        if value.numeral in self.ranks:
+            return Value(RANK, ((NUMBER, float(self.ranks[value.numeral])),), value.at)
+        if value.kind != RANK:
+            self.fail(value.at.start_pos, f"a rank is compared with a rank: {self.known_ranks()}")
+        return value
+
+    def numeric(self, tree: Any, depth: int) -> Value:
+        return self.checked(self.value(tree, depth), NUMERIC)
+
+    def truth(self, tree: Any, depth: int) -> Value:
+        return self.checked(self.value(tree, depth), TRUTH)
+
+    def checked(self, value: Value, kind: str) -> Value:
+        if value.kind != kind:
+            self.fail(value.at.start_pos, f"{kind} is wanted here, and this is {value.kind}")
+        return value
+
+    def known_ranks(self) -> str:
+        return ", ".join(names[0] for names in MODULES[self.game].RANK_NAMES) + " or none"
+
+
+def _first_token(tree: Any) -> Token:
+    return next(_tokens(tree))
+
+
+def _tokens(tree: Any) -> Iterator[Token]:
+    for child in tree.children:
+        if isinstance(child, Token):
+            yield child
+        else:
+            yield from _tokens(child)
