@@ -1,15 +1,21 @@
+from random import Random
+
 import numpy as np
 import pytest
 
 from agents.baselines.dispatch import baselines
-from agents.policies import NETWORK, default_specs, parse_policy
+from agents.networks import Network
+from agents.policies import NETWORK, Policy, default_specs, parse_policy
 from agents.rules import parse_rules
 from bestia_env.bits import has
 from bestia_env.engine import new_states, start_session
+from bestia_env.games import game_named
+from bestia_env.observe import layout
 from bestia_env.rules.beast import BeastRules
 from bestia_env.rules.bestia import BestiaRules
 from bestia_env.rules.dispatch import legal
 from bestia_env.view import look
+from tests.sessions import Table, random_session, walk
 
 GAMES = ("beast", "bestia")
 
@@ -77,6 +83,44 @@ def test_a_policy_acts_on_a_view(game: str) -> None:
         ]
         assert actions[0] == actions[1]
         assert has(legal(states[0]), actions[0])
+
+
+def decisions(game: str, n: int, count: int) -> list[np.ndarray]:
+    """Views of seats to act."""
+    rng, found = Random(n), []
+    while len(found) < count:
+        table = Table(random_session(rng, game, n, num_hands=1))
+        found += [table.view(table.turn) for _ in walk(table, rng) if table.turn >= 0]
+    return found[:count]
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_baselines_say_how_likely_every_action_is(game: str) -> None:
+    for view in decisions(game, 4, 60):
+        choices = legal(view[0])
+        for spec in default_specs(game):
+            policy, rng = parse_policy(spec, game, 4), np.array([5], np.uint64)
+            chances = policy.probabilities(view, choices)
+            drawn = {policy.act(view, choices, rng) for _ in range(200)}
+            assert chances.shape == (game_named(game).num_actions,)
+            assert set(np.flatnonzero(chances)) == drawn
+            assert chances[list(drawn)] == pytest.approx(1 / len(drawn))
+
+
+@pytest.mark.parametrize("greedy", [False, True])
+def test_networks_say_how_likely_every_action_is(greedy: bool) -> None:
+    shape = (game_named("bestia").num_actions, layout("bestia", 4).size)
+    weights = np.random.default_rng(1).normal(size=shape).astype(np.float32) / 4
+    network = Network("bestia", 4, ((weights, weights[:, 0].copy()),), greedy=greedy)
+    policy = Policy("net:made-up", "bestia", NETWORK, network=network)
+    for view in decisions("bestia", 4, 20):
+        rng, choices = np.array([5], np.uint64), legal(view[0])
+        chances = policy.probabilities(view, choices)
+        drawn = [policy.act(view, choices, rng) for _ in range(400)]
+        shares = np.bincount(drawn, minlength=chances.size) / 400
+        assert chances.sum() == pytest.approx(1)
+        assert abs(shares - chances).max() < (0 if greedy else 0.11) + 1e-12
+        assert all(has(choices, action) for action in np.flatnonzero(chances))
 
 
 # Rules as text.
