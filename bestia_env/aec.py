@@ -18,7 +18,8 @@ from bestia_env.deals import DealOptions, checked_seed, is_integer
 from bestia_env.games import game_named
 from bestia_env.observe import layout, state_pieces, write_state
 from bestia_env.records import Record, record_hand
-from bestia_env.render import render_text
+from bestia_env.render import render_svg, render_text
+from bestia_env.render.screen import FPS, MODES, Screen
 from bestia_env.rules.table import match
 
 REWARDS = ("equity", "coins")
@@ -41,6 +42,7 @@ class TableEnv(AECEnv):
         history: (seat, action) pairs of the hand in progress; holds hidden discards.
         last_history: those of the hand settled last.
         hand_over: did the last step settle a hand?
+        seen_from: the seat whose view is rendered; None for all cards open.
     """
 
     game_name: ClassVar[str]
@@ -61,6 +63,7 @@ class TableEnv(AECEnv):
         Raises:
             ValueError: an argument has a value that is not allowed.
             TypeError: there is no such option.
+            ImportError: the render mode needs the extra `human`, which is not installed.
         """
         super().__init__()
         self.game = game_named(self.game_name)
@@ -70,6 +73,8 @@ class TableEnv(AECEnv):
         self.reward = checked_choice("reward", reward, REWARDS)
         modes = (None, *self.metadata["render_modes"])
         self.render_mode = checked_choice("render_mode", render_mode, modes)
+        self.seen_from: int | None = None
+        self._screen = Screen(self.render_mode, self.game.name.title(), self.metadata["render_fps"])
         self.obs_key = _checked_obs_key(obs_key)
         self.num_players = int(num_players)
         self.possible_agents = [f"player_{seat}" for seat in range(num_players)]
@@ -230,6 +235,7 @@ class TableEnv(AECEnv):
         self._reward(coins.tolist())
         hand_number = self._public.item(-1) + 1
         if hand_number < self.num_hands:
+            self._show()
             self._deal_next(hand_number)
         self._write_infos()
         if hand_number == self.num_hands:
@@ -346,20 +352,16 @@ class TableEnv(AECEnv):
         write_state(self.states, 0, self._at, out)
         return out
 
-    def render(self) -> str | None:
-        """The table with all cards open, as text; "human" prints it.
+    def render(self) -> str | np.ndarray | None:
+        """The table with all cards open, or as `seen_from` sees it, in the render mode.
 
         Returns:
-            The text if render_mode is "ansi", else None.
+            "ansi": the text. "rgb_array": the picture, (512, 640, 3) uint8. "human", where a
+            window shows it, and None, which warns: None.
         """
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render_mode: choose one when making the env")
-            return None
-        text = self.render_view(None)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+        if self.render_mode is not None:
+            self._check_begun()
+        return self._screen.render(self.states, self.game.name, self.seen_from)
 
     def render_view(self, agent: str | None) -> str:
         """The table as text, as the agent sees it, or open if None."""
@@ -367,12 +369,17 @@ class TableEnv(AECEnv):
         self._check_begun()
         return render_text(self.states, self.game.name, seat)
 
+    def _repr_svg_(self) -> str | None:
+        """The same as a picture for notebooks; nothing before the first deal."""
+        return render_svg(self.states, self.game.name, self.seen_from) if self._begun else None
+
     def _show(self) -> None:
         if self.render_mode == "human":
             self.render()
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close the window if there is one."""
+        self._screen.close()
 
     # The hand as data.
 
@@ -413,9 +420,9 @@ class TableEnv(AECEnv):
 def _metadata(name: str) -> dict[str, Any]:
     return {
         "name": name,
-        "render_modes": ["human", "ansi"],
+        "render_modes": list(MODES),
         "is_parallelizable": False,
-        "render_fps": 1,
+        "render_fps": FPS,
     }
 
 
@@ -458,6 +465,10 @@ class CheckedEnv(OrderEnforcingWrapper):
     def last(self, observe: bool = True) -> tuple:
         """Observation, reward and so on of the agent selected."""
         return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def _repr_svg_(self) -> str | None:
+        """The table as a picture for notebooks; nothing before the first deal."""
+        return self.env._repr_svg_()
 
     def __str__(self) -> str:
         """The name of the environment, as `beast_v0`."""

@@ -71,7 +71,7 @@ net coins plus an equal share of the growth of the pot, so that every hand sums 
 | `rules` | `BestiaRules()` | all options below at once; `BestiaRules.circle()` is a preset |
 | `num_hands` | 1 | hands in a session, the deal passing; all agents terminate after the last |
 | `reward` | `"equity"` | or `"coins"` |
-| `render_mode` | None | `"human"` or `"ansi"` |
+| `render_mode` | None | `"human"`, a window; `"ansi"`, text; `"rgb_array"`, pictures: of the table with all cards open |
 | `obs_key` | `"observation"` | name of the vector in the observation |
 
 Every option may also be a keyword of its own:

@@ -68,7 +68,8 @@ class SeatEnv(gymnasium.Env):
             rules: `BeastRules` or `BestiaRules`; every option may also be a keyword.
             num_hands: hands in an episode.
             reward: "equity" or "coins" (B-18), in coins.
-            render_mode: None, "human" or "ansi".
+            render_mode: None; "human", a window that shows every act; "ansi", text; or "rgb_array",
+                pictures: of what the learner sees.
             seat: the learner's; the first dealer is drawn, so that every position comes up.
             opponents: one policy for all other seats, or one for each in order of seat; uniformly
                 random if None.
@@ -79,13 +80,13 @@ class SeatEnv(gymnasium.Env):
         Raises:
             ValueError: an argument has a value that is not allowed.
             TypeError: there is no such option.
+            ImportError: the render mode needs the extra `human`, which is not installed.
         """
         rules = game_named(self.table_class.game_name).make_rules(rules, options)
-        self._table = self.table_class(num_players, rules, num_hands, reward)
-        modes = (None, *self.metadata["render_modes"])
-        self.render_mode = checked_choice("render_mode", render_mode, modes)
+        self._table = self.table_class(num_players, rules, num_hands, reward, render_mode)
+        self.render_mode = self._table.render_mode
         self.illegal_action = checked_choice("illegal_action", illegal_action, ILLEGAL_ACTION)
-        self.seat = checked_seat(seat, num_players)
+        self.seat = self._table.seen_from = checked_seat(seat, num_players)
         self._agent = self._table.possible_agents[self.seat]
         self._opponents = _policies_by_seat(opponents, num_players, self.seat)
         self._rng = np.zeros(1, np.uint64)
@@ -173,16 +174,17 @@ class SeatEnv(gymnasium.Env):
         self._check_turn()
         return self._table.observe(self._agent)["action_mask"].astype(bool)
 
-    def render(self) -> str | None:
-        """The table as the learner sees it, as text; "human" prints it."""
-        if self.render_mode is None:
-            gymnasium.logger.warn("render() needs a render_mode: choose one when making the env")
-            return None
-        text = self._table.render_view(self._agent)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+    def render(self) -> Any:
+        """The table as the learner sees it, in the render mode; see `TableEnv.render`."""
+        return self._table.render()
+
+    def _repr_svg_(self) -> str | None:
+        """The same as a picture for notebooks; nothing before the first deal."""
+        return self._table._repr_svg_()
+
+    def close(self) -> None:
+        """Close the window if there is one."""
+        self._table.close()
 
     def _check_turn(self) -> None:
         """It is not the learner's after a policy has failed, either."""
@@ -204,8 +206,6 @@ class SeatEnv(gymnasium.Env):
             look(table.states, 0, seat, views, 0)
             legal = engine.legal_actions(table.states, 0)
             self._step(self._opponents[seat].act(views, legal, self._rng))
-        if self.render_mode == "human":
-            self.render()
 
     def _over(self) -> bool:
         return self._table.terminations[self._agent]

@@ -1,4 +1,8 @@
+import os
+
 from hypothesis import HealthCheck, settings
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"  # windows without a display
 
 # The first example may compile the kernels, which takes longer than any deadline.
 settings.register_profile(

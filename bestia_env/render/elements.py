@@ -56,6 +56,8 @@ def label(
     **more: object,
 ) -> str:
     """A line of text from x on (or as `text_anchor` says), cut where it is wider than `width`."""
+    if not words:
+        return ""
     shown = escaped(clipped(words, size, width))
     return element("text", shown, x=x, y=y, font_size=size, fill=fill, font_family=FONT, **more)
 

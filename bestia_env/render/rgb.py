@@ -11,6 +11,7 @@ import numpy as np
 
 from bestia_env.render.svg import render_svg
 
+_FAMILY = "FreeSans"
 EXTRA = "pip install 'bestia_env[human]'"
 
 
@@ -46,12 +47,11 @@ def render_rgb(
 
 def check_installed() -> None:
     """Raise an ImportError that says what to install unless pictures can be drawn."""
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it greets on standard output
     try:
-        import pygame
+        import pygame  # noqa: F401
         import resvg_py  # noqa: F401
-
-        pygame.Surface  # noqa: B018 - a folder without the package would import, too
-    except (ImportError, AttributeError) as error:
+    except ImportError as error:
         raise ImportError(
             f"render modes rgb_array and human need pygame-ce and resvg-py: {EXTRA}"
         ) from error
@@ -61,9 +61,15 @@ def _png(svg: str, width: int) -> bytes:
     import resvg_py
 
     # One font, which comes with pygame-ce: no two machines have the same ones.
-    font = {"font_family": "FreeSans", "sans_serif_family": "FreeSans"}
-    fonts = {"font_files": [_font_file()], "skip_system_fonts": True, **font}
-    return bytes(resvg_py.svg_to_bytes(svg_string=svg, width=width, **fonts))
+    png = resvg_py.svg_to_bytes(
+        svg_string=svg,
+        width=width,
+        skip_system_fonts=True,
+        font_files=[_font_file()],
+        font_family=_FAMILY,
+        sans_serif_family=_FAMILY,
+    )
+    return bytes(png)
 
 
 @functools.cache

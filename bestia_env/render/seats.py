@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from bestia_env.render import cards
 from bestia_env.render.artwork import GOLD, INK, PALE_GOLD, PAPER
@@ -119,7 +120,7 @@ def _coins_and_gain(
     total, won = _amounts(coins, gain, (right - left - 20) / size)
     coin = element("circle", cx=left + 4.5, cy=y - 4, r=4.5, fill=GOLD, stroke=PALE_GOLD)
     fill = "#fff" if not gain else _GAIN if gain > 0 else _LOSS
-    end = {"fill": fill, "text_anchor": "end", "font_weight": "bold"}
+    end: dict[str, Any] = {"fill": fill, "text_anchor": "end", "font_weight": "bold"}
     return (
         coin + label(left + 13, y, total, size, fill=PALE_GOLD) + label(right, y, won, size, **end)
     )

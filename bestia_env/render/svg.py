@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,7 @@ def _header(facts: Facts) -> str:
         [
             box(0, 0, WIDTH, HEADER - 2, fill="#091a13"),
             label(10, 20, title, 15, fill=PALE_GOLD, width=190, font_weight="bold"),
-            label(10, 36, ", ".join(below), 12, width=190) if below else "",
+            label(10, 36, ", ".join(below), 12, width=190),
             *_lines(_news(facts)),
         ]
     )
@@ -108,7 +109,7 @@ def _header(facts: Facts) -> str:
 
 def _news(facts: Facts) -> str:
     """What is going on, or how the hand ended."""
-    if facts.is_over:
+    if facts.turn is None:
         return facts.outcome()
     return f"{facts.phase()}: {facts.names[facts.turn]} to act"
 
@@ -148,7 +149,7 @@ def _middle(facts: Facts) -> str:
     face_up = card(facts, int(facts.v.upcard), x + 16, y - 62, 72, None, "upcard", whole=True)
     is_there = facts.upcard_fate() in ("", "left")
     trump = facts.pack.suits[facts.v.trump]
-    middle = {"text_anchor": "middle"}
+    middle: dict[str, Any] = {"text_anchor": "middle"}
     return "".join(
         [
             label(x - 18, y - 46, "trump", 12, text_anchor="end", font_weight="bold"),
