@@ -71,7 +71,7 @@ def open_server(arguments: Arguments) -> Any:
     app = create_app(Tables(folder), LOOPBACK_NAMES if is_loopback(arguments.host) else None)
     try:
         return create_server(app, host=arguments.host, port=arguments.port, threads=THREADS)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise OSError(_why_not(arguments, error)) from None
 
 
@@ -91,10 +91,11 @@ def addresses(server: Any) -> list[str]:
     return [f"http://{f'[{host}]' if ':' in host else host}:{port}/" for host, port in listening]
 
 
-def _why_not(arguments: Arguments, error: OSError) -> str:
-    if error.errno == errno.EADDRINUSE:
+def _why_not(arguments: Arguments, error: OSError | ValueError) -> str:
+    if getattr(error, "errno", None) == errno.EADDRINUSE:
         return f"port {arguments.port} is in use: choose another by --port, or 0 for any free one"
-    return f"{arguments.host}, port {arguments.port}: {error.strerror or error}"
+    why = getattr(error, "strerror", None) or error
+    return f"the page cannot be at {arguments.host}, port {arguments.port}: {why}"
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ from experiments.play.session import Outdated, Session
 from experiments.play.settings import FIELDS, Settings, choices
 from experiments.play.shown import frame, shown
 from experiments.play.tables import Tables
+from experiments.play.words import ME
+from experiments.replay_page import replay_page
 
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 _HEADERS = {
@@ -229,6 +231,13 @@ def _add_records(app: Flask, tables: Tables) -> None:
         with tables.seated(name) as session:
             record = _record(session, number)
         return _download(f"{record.to_json()}\n", "application/json", f"{name}-{number}.json")
+
+    @app.get("/table/<name>/hands/<number>.html")
+    def replay(name: str, number: str) -> Response:
+        with tables.seated(name) as session:
+            record = _record(session, number)
+        page = replay_page(record, seat=ME)
+        return _download(page, "text/html", f"{name}-{number}.html")
 
 
 def _record(session: Session, number: str) -> Record:

@@ -8,11 +8,10 @@ from random import Random
 import numpy as np
 import pytest
 
-from agents.worlds import determinize, determinize_batch, draw_worlds, make_room
+from agents.worlds import determinize, draw_worlds, make_room
 from bestia_env.engine import act, legal_actions, random_legal
 from bestia_env.games import GAMES
-from bestia_env.rules import beast, bestia
-from bestia_env.rules.table import NO_CARD
+from bestia_env.rules import beast
 from bestia_env.view import look
 from tests.sessions import TABLES, Session, Table, members, random_session, walk
 

@@ -51,6 +51,7 @@ function setBusy(busy) {
   at("turn").setAttribute("aria-busy", busy);
 }
 
+// A notice stays until the next request: `ask` may set one.
 async function go(request) {
   const hadFocus = at("turn").contains(document.activeElement);
   setBusy(true);
