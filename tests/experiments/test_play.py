@@ -458,8 +458,8 @@ def test_types_sizes_and_methods_are_checked(play):
     answer = play.client.post(path, data=b" " * 65_537, content_type="application/json")
     assert answer.status_code == 413
     assert "65536" in answer.json["error"]
-    for method, path in (("GET", path), ("PUT", table.api), ("DELETE", "/api/tables")):
-        answer = play.client.open(path, method=method)
+    for method, place in (("GET", path), ("PUT", table.api), ("DELETE", "/api/tables")):
+        answer = play.client.open(place, method=method)
         assert answer.status_code == 405
         assert answer.json["error"]
         assert answer.headers["Allow"]
@@ -633,6 +633,9 @@ def test_what_cannot_be_written_has_not_happened(play, monkeypatch):
 
 
 def test_a_policy_that_is_gone_stops_the_table_and_says_so(play, monkeypatch):
+    def gone(*_):
+        raise ValueError("gone")
+
     table = play.set_up()
     state = table.to_me()
     again = At(Play(play.folder), table.name)

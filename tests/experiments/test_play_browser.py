@@ -19,18 +19,20 @@ PATIENCE = 120  # seconds; what is compiled the first time takes its while
 @pytest.fixture(scope="module")
 def url(tmp_path_factory):
     server = open_server(Arguments(port=0, folder=tmp_path_factory.mktemp("tables")))
-    thread = threading.Thread(target=serve, args=(server,), daemon=True)
+    stop = threading.Event()
+    thread = threading.Thread(target=serve, args=(server, stop))
     thread.start()
     yield addresses(server)[0]
+    stop.set()
+    thread.join()
     server.close()
-    server.trigger.pull_trigger()
-    thread.join(10)
     server.task_dispatcher.shutdown()
 
 
-def serve(server):
-    """Until it is closed; its own loop only ends by an interrupt."""
-    server.asyncore.loop(timeout=0.2, map=server._map)
+def serve(server, stop):
+    """As `server.run` does, which only an interrupt ends."""
+    while not stop.is_set():
+        server.asyncore.loop(timeout=0.2, map=server._map, count=1)
 
 
 @pytest.fixture(scope="module")
