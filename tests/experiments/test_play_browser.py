@@ -25,7 +25,7 @@ def url(tmp_path_factory):
     yield addresses(server)[0]
     stop.set()
     thread.join()
-    server.close()
+    server.asyncore.close_all(server._map)
     server.task_dispatcher.shutdown()
 
 
