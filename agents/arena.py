@@ -14,18 +14,16 @@ from __future__ import annotations
 
 import functools
 import itertools
-import multiprocessing
-import signal
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.estimates import Estimate, Moments, holm
-from agents.matches import deal_rotations, play, score_seats, seed_players, tag
+from agents.matches import deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy, default_specs, parse_policy
+from agents.processes import in_order
 from agents.ratings import Rating, rate
 from bestia_env.engine import new_states, start_sessions
 from bestia_env.games import game_named
@@ -74,6 +72,17 @@ class Table:
         check_coins("pot", self.pot, least=1, most=10**9)
         check_coins("seed", self.seed, least=0, most=2**64 - 1)
         check_coins("the pot carried in", self.carried, least=0)
+
+    @property
+    def words(self) -> str:
+        """The game, the seats, and all that is not as usual, in a few words."""
+        options = [
+            f"{field.name}={getattr(self.rules, field.name)}"
+            for field in fields(self.rules)
+            if getattr(self.rules, field.name) != field.default
+        ]
+        pot = [] if self.pot == 1 else [f"pot {self.pot} × opening"]
+        return ", ".join([f"{self.game.capitalize()}, {self.num_players} players", *pot, *options])
 
     @functools.cached_property
     def keys(self) -> Keys:
@@ -133,7 +142,7 @@ def play_piece(table: Table, policies: Sequence[Policy], piece: Piece) -> np.nda
     """
     n, deals = table.num_players, piece.stop - piece.start
     states = new_states(table.game, n, table.rules, deals * n)
-    deal_rotations(states, table.keys.deals, piece.start, table.carried)
+    deal_copies(states, n, table.keys.deals, piece.start, table.carried)
     base_pots = states["pot"][::n].copy()
     rotations, players = np.arange(n)[:, None], np.arange(n)
     seats = (players + rotations) % n  # (rotation, player of the line-up)
@@ -166,14 +175,15 @@ def _play_pieces(
 ) -> Iterator[np.ndarray]:
     """The scores of all pieces, in order whoever played them."""
     check_coins("jobs", jobs, least=1)
-    _check_policies(table, policies)
+    check_policies(table, policies)
     for piece, scores in zip(pieces, _scores(table, policies, pieces, jobs), strict=True):
         yield scores
         if progress is not None:
             progress((piece.stop - piece.start) * table.num_players)
 
 
-def _check_policies(table: Table, policies: Sequence[Policy]) -> None:
+def check_policies(table: Table, policies: Sequence[Policy]) -> None:
+    """Raise a ValueError if a policy cannot sit at such a table."""
     for policy in policies:
         if policy.game != table.game:
             raise ValueError(f"policy {policy.spec!r} plays {policy.game}, not {table.game}")
@@ -187,31 +197,8 @@ def _check_policies(table: Table, policies: Sequence[Policy]) -> None:
 def _scores(
     table: Table, policies: Sequence[Policy], pieces: Sequence[Piece], jobs: int
 ) -> Iterator[np.ndarray]:
-    if jobs == 1:
-        yield from (play_piece(table, policies, piece) for piece in pieces)
-        return
-    # One deal here first: it compiles the kernels, which else every process would do for itself.
-    play_piece(table, policies, Piece((0,) * table.num_players, 0, 1))
-    pool = ProcessPoolExecutor(
-        jobs, multiprocessing.get_context("spawn"), _set_up_worker, (table, tuple(policies))
-    )
-    try:
-        yield from pool.map(_play_in_worker, pieces)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-_worker: tuple[Table, tuple[Policy, ...]]  # of a process of the pool
-
-
-def _set_up_worker(table: Table, policies: tuple[Policy, ...]) -> None:
-    global _worker
-    _worker = table, policies
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to handle
-
-
-def _play_in_worker(piece: Piece) -> np.ndarray:
-    return play_piece(*_worker, piece)
+    trial = Piece((0,) * table.num_players, 0, 1)
+    return in_order(play_piece, (table, tuple(policies)), pieces, jobs, trial)
 
 
 # Comparisons.

@@ -73,6 +73,40 @@ class Moments:
         return Estimate(mean, Z_95 * math.sqrt(variance / self.count), self.count)
 
 
+@dataclass(frozen=True)
+class Proportion:
+    """How often something happened, with its 95 % interval.
+
+    Attributes:
+        count: how often it did.
+        num_deals: how often it could.
+    """
+
+    count: int
+    num_deals: int
+
+    @property
+    def mean(self) -> float:
+        """The share, NaN of nothing."""
+        return self.count / self.num_deals if self.num_deals else math.nan
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Its ends, which are honest near 0 and 1 too (E. B. Wilson, 1927)."""
+        if not self.num_deals:
+            return 0.0, 1.0
+        share, z = self.mean, Z_95**2 / self.num_deals
+        spread = math.sqrt(z * (share * (1 - share) + z / 4))
+        return (
+            max(0.0, (share + z / 2 - spread) / (1 + z)),
+            min(1.0, (share + z / 2 + spread) / (1 + z)),
+        )
+
+    def __str__(self) -> str:
+        low, high = self.interval
+        return f"{self.mean:.1%} ({low:.1%} to {high:.1%})"
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Adjust the p-values of a family of tests so that any false alarm is as rare as in one.
 

@@ -27,22 +27,22 @@ from bestia_env.view import look
 
 
 @jit
-def deal_rotations(states, key, first_deal, pot):
-    """Deal hands, each one once for every seat at the table.
+def deal_copies(states, copies, key, first_deal, pot):
+    """Deal hands, each one so many times, as it takes to play it in every rotation of the players.
 
-    Deal d depends on the key and d alone. Its copies are states[d * n] to states[d * n + n - 1]
-    for n seats, counted from the first deal of the batch.
+    Deal d depends on the key and d alone. Its copies are states[d * copies] and those that follow,
+    counted from the first deal of the batch.
 
     Args:
-        states: (D * n,) records with seats and options set.
+        states: (D * copies,) records with seats and options set.
+        copies: of each deal.
         key: of the deals, uint64.
         first_deal: the number of the batch's first deal.
         pot: coins carried in, 0 for none.
     """
-    n = np.int64(states[0].num_players)
-    for i in range(0, states.size, n):
-        start_session(states, i, stream(key, first_deal + i // n), NOBODY, pot)
-        for copy in range(i + 1, i + n):
+    for i in range(0, states.size, copies):
+        start_session(states, i, stream(key, first_deal + i // copies), NOBODY, pot)
+        for copy in range(i + 1, i + copies):
             states[copy] = states[i]
 
 
@@ -192,12 +192,43 @@ def _ask_networks(
     for player in np.unique(players):
         asked = players == player
         mine, chances = hands[asked], rngs[hands[asked], seats[asked]]
-        actions = _choose(policies[player], states, mine, chances)
+        actions = _choose_by_network(policies[player], states, mine, chances)
         rngs[mine, seats[asked]] = chances
         act_turns(states, mine, actions)
 
 
-def _choose(
+def choose(policy: Policy, states: np.ndarray, chances: np.ndarray) -> np.ndarray:
+    """What a policy would do in the place of whoever is to act.
+
+    Args:
+        policy: who is asked.
+        states: (K,) records of hands in progress, all in the same phase; they stay as they are.
+        chances: (K,) uint64, a generator for each, moved on.
+
+    Returns:
+        (K,) int64 actions.
+    """
+    hands = np.arange(states.size)
+    bids = policy.program is not None and states.size > 0 and is_bid(states[0])
+    if policy.network is not None and not bids:
+        return _choose_by_network(policy, states, hands, chances)
+    actions, views, stack = np.empty(hands.size, np.int64), states[:1].copy(), np.empty(STACK)
+    _choose_compiled(states, Players.of([policy]), chances, views, stack, actions)
+    return actions
+
+
+@jit
+def _choose_compiled(states, players, chances, views, stack, actions):
+    for i in range(states.size):
+        s, rng = states[i], chances[i : i + 1]
+        look(states, i, s.turn, views, 0)
+        if says_anything(players.rules, 0) and is_bid(s):
+            actions[i] = decide(players.rules, 0, views[0], legal(s), rng, stack)
+        else:
+            actions[i] = act(players.kinds[0], players.parameters[0], views[0], legal(s), rng)
+
+
+def _choose_by_network(
     policy: Policy, states: np.ndarray, hands: np.ndarray, chances: np.ndarray
 ) -> np.ndarray:
     """The network's actions in some hands, (H,) int64; chances (H,) uint64 move on."""

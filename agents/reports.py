@@ -8,7 +8,7 @@ import json
 import math
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -221,17 +221,7 @@ def picture(result: Result) -> bytes:
 
 def _title(result: Result) -> str:
     table = result.table
-    options = [
-        f"{field.name}={getattr(table.rules, field.name)}"
-        for field in fields(table.rules)
-        if getattr(table.rules, field.name) != field.default
-    ]
-    pot = [] if table.pot == 1 else [f"pot {table.pot} × opening"]
-    game = f"{table.game.capitalize()}, {table.num_players} players"
-    return (
-        f"{', '.join([game, *pot, *options])}: "
-        f"{result.num_deals:,} deals in all seat rotations, seed {table.seed}"
-    )
+    return f"{table.words}: {result.num_deals:,} deals in all seat rotations, seed {table.seed}"
 
 
 def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:
@@ -239,7 +229,7 @@ def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:
     means = np.array([[result.matrix[a][b].mean for b in order] for a in order])
     most = max(float(np.abs(means).max()), 1e-9)
     # Colour by the root, or else one very bad policy takes it all.
-    norm = FuncNorm((_signed_root, _signed_square), vmin=-most, vmax=most)
+    norm = FuncNorm((signed_root, signed_square), vmin=-most, vmax=most)
     image = axes.imshow(means, cmap="RdBu", norm=norm, alpha=0.85, aspect="auto")
     for row, a in enumerate(order):
         for column, b in enumerate(order):
@@ -249,7 +239,7 @@ def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:
     _draw_names(axes, [names[a] for a in order])
     axes.set_title("One against a field\npots per hand; * differs from 0 (Holm, 5 %)", fontsize=10)
     bar = figure.colorbar(image, ax=axes, pad=0.02, aspect=30)
-    bar.set_ticks(_ticks(most), labels=[_signed(tick, "+.2g") for tick in _ticks(most)])
+    bar.set_ticks(_ticks(most), labels=[signed(tick, "+.2g") for tick in _ticks(most)])
     bar.ax.tick_params(labelsize=8, length=2)
     bar.outline.set_visible(False)
 
@@ -258,7 +248,7 @@ def _draw_cell(
     axes: Axes, result: Result, cell: tuple[int, int], place: tuple[int, int], colour: str
 ) -> None:
     estimate = result.matrix[cell[0]][cell[1]]
-    mean = f"{_signed(estimate.mean)}{_star(result, *cell)}"
+    mean = f"{signed(estimate.mean)}{_star(result, *cell)}"
     axes.text(*place, mean, ha="center", va="bottom", color=colour)
     width = f"\n± {estimate.half_width:.3f}"
     axes.text(*place, width, ha="center", va="center", color=colour, fontsize=7.5, linespacing=1.1)
@@ -277,17 +267,19 @@ def _draw_names(axes: Axes, names: Sequence[str]) -> None:
     axes.set_ylabel("one")
 
 
-def _signed(number: float, form: str = "+.3f") -> str:
+def signed(number: float, form: str = "+.3f") -> str:
     """With a proper minus sign, and none for a zero."""
     text = format(number, form)
     return text.replace("-", "−") if float(text) != 0 else text.replace("-", "+")
 
 
-def _signed_root(x: np.ndarray) -> np.ndarray:
+def signed_root(x: np.ndarray) -> np.ndarray:
+    """The root of the size, with the sign: a scale of colours in which small numbers show."""
     return np.sign(x) * np.sqrt(np.abs(x))
 
 
-def _signed_square(x: np.ndarray) -> np.ndarray:
+def signed_square(x: np.ndarray) -> np.ndarray:
+    """The inverse of `signed_root`."""
     return np.sign(x) * np.square(x)
 
 
@@ -340,7 +332,7 @@ def _draw_ranks(
     )
     for place, point in zip(places, points):
         axes.annotate(
-            _signed(point, form),
+            signed(point, form),
             (point, place),
             (0, 8),
             textcoords="offset points",

@@ -88,8 +88,10 @@ def draw_worlds(view: np.ndarray, num_worlds: int, seed: int | None) -> np.ndarr
 @jit
 def determinize_batch(views, rng, worlds, room):
     """Draw a world of views[0] for every place in `worlds`; arguments as for `determinize`."""
+    hidden = _unseen(views[0])
+    levels = _count(views[0], hidden, room)
     for j in range(worlds.size):
-        determinize(views, 0, rng, worlds, j, room)
+        _draw_world(views, 0, hidden, levels, rng, worlds, j, room)
 
 
 @jit
@@ -107,8 +109,14 @@ def determinize(views, i, rng, worlds, j, room):
         j: which of them is written.
         room: `Room`.
     """
-    w, hidden = worlds[j], _unseen(views[i])
+    hidden = _unseen(views[i])
     levels = _count(views[i], hidden, room)
+    _draw_world(views, i, hidden, levels, rng, worlds, j, room)
+
+
+@jit
+def _draw_world(views, i, hidden, levels, rng, worlds, j, room):
+    w = worlds[j]
     while True:
         worlds[j] = views[i]
         w.key, w.rng[0] = draw(rng), draw(rng)

@@ -1,4 +1,7 @@
-"""PettingZoo AEC environments over a batch of one hand."""
+"""PettingZoo AEC environments over a batch of one hand.
+
+They are rendered as text, as pictures or in a window (`bestia_env.render.screen`).
+"""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ net coins plus an equal share of the growth of the pot, so that every hand sums 
 | `rules` | `BeastRules()` | all options below at once |
 | `num_hands` | 1 | hands in a session, the deal passing; all agents terminate after the last |
 | `reward` | `"equity"` | or `"coins"` |
-| `render_mode` | None | `"human"`, a window; `"ansi"`, text; `"rgb_array"`, pictures: of the table with all cards open |
+| `render_mode` | None | `"human"`, `"ansi"` or `"rgb_array"` |
 | `obs_key` | `"observation"` | name of the vector in the observation |
 
 Every option may also be a keyword of its own:
@@ -92,6 +92,13 @@ one for each of the first hands), `dealer` (a seat) and `pot` (coins carried in)
 ## Infos
 
 `coins` since the session began, the stakes of this hand included; `pot`; `hand_number`; `tricks`.
+
+## Rendering
+
+`render()` shows the table with all cards open: "ansi" returns text and "rgb_array" a picture,
+(512, 640, 3) uint8; "human" shows every act in a window, `metadata["render_fps"]` of them a
+second. Pictures need `pip install 'bestia_env[human]'`. A notebook shows an environment at the end
+of a cell as a picture, and `bestia_env.render` draws any state as any seat sees it.
 
 ## Version history
 

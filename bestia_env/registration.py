@@ -1,4 +1,7 @@
-"""The ids of the environments, as data."""
+"""The ids of the environments, as data.
+
+Those of one table, AEC and SINGLE, take `render_mode` "human", "ansi" or "rgb_array".
+"""
 
 from __future__ import annotations
 

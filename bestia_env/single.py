@@ -1,4 +1,7 @@
-"""Gymnasium environments in which one seat learns and policies play the others."""
+"""Gymnasium environments in which one seat learns and policies play the others.
+
+They are rendered as the learner sees the table: as text, as pictures or in a window.
+"""
 
 from __future__ import annotations
 

@@ -15,13 +15,12 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import tyro
 
-from experiments.command_line import ends_cleanly, progress_bar
+from experiments.command_line import ends_cleanly, progress_bar, provenance
 
 if TYPE_CHECKING:
     from agents.arena import Table
@@ -107,7 +106,7 @@ def _run(
         "hands": hands,
         "seconds": round(seconds, 3),
         "jobs": parsed.jobs,
-        **_provenance(policies),
+        **provenance(policies),
     }
     for path in save(folder, result, facts):
         console.print(f"wrote {path}", soft_wrap=True)
@@ -148,21 +147,6 @@ def _default_folder(table: Table, policies: list[Policy], deals: int) -> Path:
     digest = hashlib.sha256(repr(setting).encode()).hexdigest()[:6]
     name = f"{table.game}-{table.num_players}p-seed{table.seed}-{digest}"
     return Path("runs/arena") / name
-
-
-def _provenance(policies: Sequence[Policy]) -> dict[str, Any]:
-    """With what it was run."""
-    from agents.checkpoints import git_commit, versions
-
-    networks = [policy.file for policy in policies if policy.file is not None]
-    return {
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": git_commit(),
-        "versions": versions(),
-        "networks_sha256": {
-            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
-        },
-    }
 
 
 if __name__ == "__main__":

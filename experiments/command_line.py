@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import hashlib
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agents.policies import Policy
 
 RUNS, RESULTS = Path("runs"), Path("experiments/results")
 SMOKE = RUNS / "smoke"  # what a tiny budget gave is no run to go on with, and no result
@@ -45,11 +51,11 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what is to be called with how much more is done.
+    """A bar on the error stream; yields what is to be called with how many more are done.
 
     Args:
-        what: is counted.
-        total: of it.
+        what: is counted, such as "hands".
+        total: of them.
     """
     from rich.console import Console
     from rich.progress import (
@@ -71,3 +77,18 @@ def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
         yield functools.partial(bar.advance, bar.add_task(what, total=total))
+
+
+def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
+    """With what it was run: time, commit, versions, and the networks' weights."""
+    from agents.checkpoints import git_commit, versions
+
+    networks = [policy.file for policy in policies if policy.file is not None]
+    return {
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "commit": git_commit(),
+        "versions": versions(),
+        "networks_sha256": {
+            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
+        },
+    }

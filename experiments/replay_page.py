@@ -134,7 +134,7 @@ class _Scene:
     def _dealt(self) -> str:
         s, name = self._states[0][0], self.names[self.record.dealer]
         upcard = self.game.pack.long_name(s.upcard)
-        return f"{name} deals. The pot is {s.pot:,}, {upcard} is turned up."
+        return f"{name} deals. The pot is {_figure(s.pot, ',')}, {upcard} is turned up."
 
     def _deed(self, number: int) -> dict[str, Any]:
         seat, action = self.record.actions[number - 1]
@@ -171,11 +171,15 @@ class _Scene:
         takers = np.flatnonzero(a.tricks > b.tricks)
         return [*effects, *(f"{self.names[seat]} takes the trick" for seat in takers)]
 
+    def pot_after(self) -> str:
+        """Coins left in the pot, once the hand is over."""
+        return _figure(self.record.pot_after or 0, ",")
+
     def outcome(self) -> list[dict[str, Any]]:
         """A row for each seat, once the hand is over."""
         gains, coins = self.record.gains or (), self.record.coins
         return [
-            {"name": name, "gain": _signed(gain, "+,"), "coins": _signed(before + gain, "+,")}
+            {"name": name, "gain": _figure(gain, "+,"), "coins": _figure(before + gain, "+,")}
             for name, gain, before in zip(self.names, gains, coins, strict=False)
         ]
 
@@ -236,7 +240,7 @@ class _Decision:
                 rows.append(_Row(name, is_chosen, 100 * chance))
                 continue
             mark = _mark(worth, min(ends), max(ends))
-            told = f"{_signed(worth.mean, '+.2f')} ± {worth.half_width:.2f}"
+            told = f"{_figure(worth.mean, '+.2f')} ± {worth.half_width:.2f}"
             rows.append(_Row(name, is_chosen, 100 * chance, told, worth.mean == best, mark))
         return rows
 
@@ -248,9 +252,9 @@ def _action_words(game: Game, action: int) -> str:
     return game.action_name(action).capitalize()
 
 
-def _signed(number: float, form: str) -> str:
-    """With a proper minus."""
-    return format(number, form).replace("-", "−")
+def _figure(number: float, form: str) -> str:
+    """With a proper minus, and spaces between thousands as the picture has them."""
+    return format(number, form).replace("-", "−").replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
 def _mark(worth: Estimate, least: float, most: float) -> tuple[float, float, float]:

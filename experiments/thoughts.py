@@ -45,9 +45,10 @@ def players_of(record: Record) -> list[Policy | None]:
 
 def _policy(name: str, record: Record) -> Policy | None:
     kind, _, file = name.partition(":")
-    if kind in ("net", "rule") and Path(file).suffix and not Path(file).is_file():
-        return None
+    is_shipped = kind == "net" and Path(file).name == file and not Path(file).suffix
     try:
+        if kind in ("net", "rule") and not is_shipped and not Path(file).is_file():
+            return None
         return parse_policy(name, record.game, record.num_players)
     except (ValueError, OSError):
         return None

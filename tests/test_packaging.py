@@ -50,7 +50,8 @@ def test_wheel_is_imported_away_from_the_checkout(wheel: Path, tmp_path: Path) -
         "import sys, bestia_env\n"
         "print(bestia_env.__file__)\n"
         "print(bestia_env.__version__)\n"
-        "print({'torch', 'stable_baselines3', 'matplotlib', 'agents'} & set(sys.modules))\n"
+        "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'pygame', 'resvg_py', 'agents'}\n"
+        "print(heavy & set(sys.modules))\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True

@@ -292,7 +292,7 @@ def test_bad_opponents(opponents, words):
     [
         *(("seat", value, "seat must be from 0 to 3") for value in (-1, 4, "0", 1.0, None, True)),
         *(("illegal_action", value, "'penalise', 'raise'") for value in ("ignore", None)),
-        *(("render_mode", value, "'human', 'ansi'") for value in ("rgb", 1)),
+        *(("render_mode", value, "'human', 'ansi', 'rgb_array'") for value in ("rgb", 1)),
         *(("num_players", value, "num_players") for value in (2, 4.0)),
         *(("num_hands", value, "num_hands") for value in (0, "1")),
         ("reward", "sum", "'equity', 'coins'"),
@@ -386,15 +386,10 @@ def test_copies_at_every_step_go_on_alike(game, copied):
 
 
 @both_games
-def test_the_learner_sees_its_own_side_of_the_table(game, capsys):
+def test_the_learner_sees_its_own_side_of_the_table(game):
     env = gymnasium.make(IDS[game], seat=2, render_mode="ansi")
-    human = gymnasium.make(IDS[game], seat=2, render_mode="human")
     env.reset(seed=1)
-    human.reset(seed=1)
-    text = env.render()
-    assert "seen by player_2" in text
-    assert capsys.readouterr().out.rstrip("\n").endswith(text)
-    assert human.render() is None and capsys.readouterr().out.rstrip("\n") == text
+    assert "seen by player_2" in env.render()
     plain = ENVS[game]()
     plain.reset()
     with pytest.warns(UserWarning, match="render_mode"):

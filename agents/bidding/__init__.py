@@ -15,5 +15,6 @@ quiet action (passes, refuses, leaves the upcard):
   features of the game (`agents.bidding.beast.FEATURES`, `agents.bidding.bestia.FEATURES`).
 * Ranks are compared with ranks only, where the number 7 is the seven: `top_trump >= 7`; a feature
   that takes a rank counts cards from that rank up: `trumps(re) >= 1`, `sides(ace) == 2`.
+* A number moves a rank up or down: `top_trump - 2 * knocks >= re`. A quotient by 0 is 0.
 * `cards by SPEC`, say `cards by net:bestia-4`, names who plays the cards, else a baseline does.
 """

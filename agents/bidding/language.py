@@ -120,22 +120,51 @@ def parse_rule(text: str, game: str) -> Rule:
     return _Compiler(text, game).rule(_parse(text, game))
 
 
-def parse_expressions(texts: Sequence[str], game: str) -> Program:
-    """Compile expressions such as `trumps` or `min(seat, 2)`, each as the rule's next statement.
+class Expressions(NamedTuple):
+    """Expressions by which hands are told apart.
+
+    Attributes:
+        texts: as they were given.
+        program: one rule with a statement for each; `machine.evaluate` gives their values.
+        rank_names: of each expression, the names of its values if they are ranks, else none.
+    """
+
+    texts: tuple[str, ...]
+    program: Program
+    rank_names: tuple[tuple[str, ...], ...]
+
+    def words(self, values: Sequence[float]) -> tuple[str, ...]:
+        """The values of the expressions, or of the first, as they are read: ranks by name."""
+        return tuple(
+            names[int(value)] if names else f"{value:g}"
+            for value, names in zip(values, self.rank_names)
+        )
+
+
+def parse_expressions(texts: Sequence[str], game: str) -> Expressions:
+    """Compile expressions such as `trumps`, `top_trump` or `min(seat, 2)`; truth is 1, else 0.
 
     Raises:
         ValueError: one of them is none, as for `parse_rule`.
     """
-    statements = []
-    for text in texts:
-        shifted = f"{_first_action(game)} if {text}"  # an expression stands where a condition does
-        compiler = _Compiler(shifted, game, len(shifted) - len(text))
-        tree = _parse(shifted, game, compiler.offset)
-        decisions = list(tree.find_data("decision"))
-        if len(decisions) != 1 or len(tree.children) != 1:
-            compiler.fail(1 + compiler.offset, "one expression is wanted, not a list")
-        statements.append((0, compiler.value(decisions[0].children[1], 0).code))
-    return _assembled(statements)
+    values = [_expression(text, game) for text in texts]
+    ranks = (*(names[0] for names in MODULES[game].RANK_NAMES), "none")  # none is -1
+    return Expressions(
+        tuple(texts),
+        _assembled([(0, value.code) for value in values]),
+        tuple(ranks if value.kind == RANK else () for value in values),
+    )
+
+
+def _expression(text: str, game: str) -> Value:
+    """An expression stands where a condition does."""
+    whole = f"{next(iter(MODULES[game].ACTIONS))} if {text}"
+    compiler = _Compiler(whole, game, len(whole) - len(text))
+    tree = _parse(whole, game, compiler.offset)
+    decisions = list(tree.find_data("decision"))
+    if len(decisions) != 1 or len(tree.children) != 1:
+        compiler.fail(compiler.offset, "one expression is wanted, not a list")
+    return compiler.value(decisions[0].children[1], 0)
 
 
 def _assembled(statements: Sequence[tuple[int, tuple]]) -> Program:
@@ -148,10 +177,6 @@ def _assembled(statements: Sequence[tuple[int, tuple]]) -> Program:
         np.array([action for action, _ in statements], np.int64),
         np.array([0, len(statements)], np.int64),
     )
-
-
-def _first_action(game: str) -> str:
-    return next(iter(MODULES[game].ACTIONS))
 
 
 # Text to tree.
@@ -237,7 +262,7 @@ class _Compiler:
         statements = always + [self.statement(*node.children) for node in decisions]
         return Rule(_assembled(statements), str(named[0]) if named else None)
 
-    def statement(self, action: Token, condition: Any) -> tuple[int, tuple]:
+    def statement(self, action: Token, condition: Any = None) -> tuple[int, tuple]:
         """The action and the operations of its condition."""
         number = MODULES[self.game].ACTIONS[action]
         if condition is None:
@@ -302,12 +327,14 @@ class _Compiler:
         return Value(TRUTH, (*value.code, (machine.NOT, 0.0)), value.at)
 
     def _sum(self, tree: Any, depth: int) -> Value:
+        """A number may be added to a rank, which moves it up."""
         first, *rest = tree.children
-        value = self.numeric(first, depth)
-        code = value.code
+        value = self.value(first, depth)
+        kind = RANK if value.kind == RANK and tree.data == "sum" else NUMERIC
+        code = self.checked(value, kind).code
         for sign, term in zip(rest[::2], rest[1::2]):
             code += (*self.numeric(term, depth + 1).code, (CODES[sign], 0.0))
-        return Value(NUMERIC, code, value.at)
+        return Value(kind, code, value.at)
 
     _product = _sum
 

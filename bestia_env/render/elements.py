@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import bisect
+import itertools
 import re
 import unicodedata
 from xml.sax.saxutils import escape, quoteattr
@@ -64,11 +66,12 @@ def label(
 
 def clipped(words: str, size: float, width: float) -> str:
     """The words, or as many letters as are sure to fit, and an ellipsis."""
-    if text_width(words, size) <= width:
+    widths = [*itertools.accumulate(map(_em, words), initial=0.0)]
+    room = width / size
+    if widths[-1] <= room:
         return words
-    while words and text_width(words + ELLIPSIS, size) > width:
-        words = words[:-1]
-    return words.rstrip() + ELLIPSIS
+    fitting = bisect.bisect_right(widths, room - _em(ELLIPSIS)) - 1
+    return words[: max(fitting, 0)].rstrip() + ELLIPSIS
 
 
 def text_width(words: str, size: float) -> float:

@@ -21,7 +21,8 @@ _OTHER_CHIP = ("#47524d", "#fff")
 _GAIN, _LOSS = "#8ff0b0", "#ffb3a6"
 _TURN = "#ffd84d"
 _OUT = ("out", "refused")
-_OWN_CARD, _OWN_LEFT, _OWN_RIGHT = 84, 164, 628  # the cards of the seat at the bottom
+_TRICKS_WIDTH = 28
+_OWN_CARD, _OWN_LEFT, _OWN_RIGHT = 84, 158, 622  # the cards of the seat at the bottom
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ def panel(facts: Facts, seat: int, place: Place, sizes: Sizes) -> str:
 
 def own_panel(facts: Facts, seat: int) -> str:
     """The seat at the bottom, with large cards."""
-    hand = Hand(_OWN_LEFT - 6, _OWN_RIGHT - 6, 10, _OWN_CARD, 48, 60, whole=True)
+    hand = Hand(_OWN_LEFT, _OWN_RIGHT, 10, _OWN_CARD, 48, 60, whole=True)
     inner = [
         _frame(facts, seat, WIDTH - 12, HEIGHT - OWN_TOP - 6),
         _name(facts, seat, 10, 22, 14, 150),
@@ -76,9 +77,8 @@ def _frame(facts: Facts, seat: int, width: float, height: float) -> str:
     if seat != facts.turn:
         return box(0, 0, width, height, stroke="#6f9484", stroke_width=1, **shape)
     halo = {"rx": 12, "fill": "none", "stroke": _TURN, "stroke_opacity": 0.35, "stroke_width": 4}
-    return box(-3, -3, width + 6, height + 6, **halo) + box(
-        0, 0, width, height, stroke=_TURN, stroke_width=3, **shape
-    )
+    rim = {"stroke": _TURN, "stroke_width": 3}
+    return box(-3, -3, width + 6, height + 6, **halo) + box(0, 0, width, height, **rim, **shape)
 
 
 def _name(facts: Facts, seat: int, x: float, y: float, size: float, right: float) -> str:
@@ -92,9 +92,6 @@ def _name(facts: Facts, seat: int, x: float, y: float, size: float, right: float
 def _dealer_button(x: float, y: float) -> str:
     disc = element("circle", element("title", "dealer"), cx=x, cy=y, r=7.5, fill=PAPER, stroke=INK)
     return disc + label(x, y + 4, "D", 11, fill=INK, text_anchor="middle", font_weight="bold")
-
-
-_TRICKS_WIDTH = 28
 
 
 def _has_tricks(facts: Facts) -> bool:
@@ -118,11 +115,14 @@ def _coins_and_gain(
     """Coins since the session began; and those won or lost in the hand, once it is over."""
     coins, gain = facts.coins(seat), int(facts.v.gains[seat]) if facts.is_over else None
     total, won = _amounts(coins, gain, (right - left - 20) / size)
-    coin = element("circle", cx=left + 4.5, cy=y - 4, r=4.5, fill=GOLD, stroke=PALE_GOLD)
     fill = "#fff" if not gain else _GAIN if gain > 0 else _LOSS
-    end: dict[str, Any] = {"fill": fill, "text_anchor": "end", "font_weight": "bold"}
-    return (
-        coin + label(left + 13, y, total, size, fill=PALE_GOLD) + label(right, y, won, size, **end)
+    end: dict[str, Any] = {"text_anchor": "end", "font_weight": "bold"}
+    return "".join(
+        [
+            element("circle", cx=left + 4.5, cy=y - 4, r=4.5, fill=GOLD, stroke=PALE_GOLD),
+            label(left + 13, y, total, size, PALE_GOLD),
+            label(right, y, won, size, fill, **end),
+        ]
     )
 
 
@@ -145,7 +145,7 @@ def _chip(role: str, x: float, y: float) -> str:
     if not role:
         return ""
     fill, ink = _CHIPS.get(role, _OTHER_CHIP)
-    width = text_width(role, 11.5) + 14
+    width = text_width(role, 11.5) + 18
     plate = box(x - width / 2, y - 8, width, 16, rx=8, fill=fill, stroke="#0b241b")
     return plate + label(x, y + 4, role, 11.5, fill=ink, text_anchor="middle", font_weight="bold")
 
@@ -191,11 +191,10 @@ def card(
     seat: int | None,
     place: str,
     whole: bool = False,
-    **more: object,
 ) -> str:
     """A card on the table, face down if None; the attributes say which, whose and where."""
     scale = height / cards.HEIGHT
-    where = {"data_seat": seat, "data_place": place, **more}
+    where = {"data_seat": seat, "data_place": place}
     if one is None:
         return group(cards.back(), x=x, y=y, scale=scale, class_="back", **where)
     face = cards.face(facts.pack, one) if whole else cards.small_face(facts.pack, one)

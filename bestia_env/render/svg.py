@@ -97,10 +97,11 @@ def _header(facts: Facts) -> str:
     below = ["over"] if facts.is_over else []
     below += [] if facts.viewer is None else [f"seen by {facts.names[facts.viewer]}"]
     title = f"{facts.game.name.title()} · hand {facts.v.hand_number + 1}"
+    bold: dict[str, Any] = {"fill": PALE_GOLD, "font_weight": "bold"}
     return "".join(
         [
             box(0, 0, WIDTH, HEADER - 2, fill="#091a13"),
-            label(10, 20, title, 15, fill=PALE_GOLD, width=190, font_weight="bold"),
+            label(10, 20 if below else 27, title, 15, width=190, **bold),
             label(10, 36, ", ".join(below), 12, width=190),
             *_lines(_news(facts)),
         ]
@@ -108,7 +109,13 @@ def _header(facts: Facts) -> str:
 
 
 def _news(facts: Facts) -> str:
-    """What is going on, or how the hand ended."""
+    """What is going on, or how the hand ended; and penalties that are known."""
+    due = {facts.names[seat]: facts.penalties(seat) for seat in facts.seats}
+    words = [f"{name} × {times}" for name, times in due.items() if times]
+    return _event(facts) + (f"; penalties: {', '.join(words)}" if words else "")
+
+
+def _event(facts: Facts) -> str:
     if facts.turn is None:
         return facts.outcome()
     return f"{facts.phase()}: {facts.names[facts.turn]} to act"
@@ -116,12 +123,10 @@ def _news(facts: Facts) -> str:
 
 def _lines(words: str) -> list[str]:
     """Words at the right of the header, the smaller the more of them there are."""
-    size, feet = next(
-        (size, feet)
-        for size, feet in _SIZES
-        if len(_wrapped(words, size)) <= len(feet) or size is _SIZES[-1][0]
-    )
-    lines = _wrapped(words, size)
+    for size, feet in _SIZES:
+        lines = _wrapped(words, size)
+        if len(lines) <= len(feet):
+            break
     last = " ".join(lines[len(feet) - 1 :])
     return [
         label(WIDTH - 10, y, line, size, width=_NEWS_WIDTH, text_anchor="end")
@@ -158,7 +163,7 @@ def _middle(facts: Facts) -> str:
             _pile(int(facts.v.pot), x - 35, y + 9),
             face_up if is_there else group(face_up, opacity=0.45),
             label(x + 40, y + 24, ", ".join(filter(None, upcard)), 11.5, **middle),
-            label(x, y + 45, f"pot {pot}", 17, fill=PALE_GOLD, font_weight="bold", **middle),
+            label(x, y + 45, f"pot {pot}", 17, PALE_GOLD, font_weight="bold", **middle),
         ]
     )
 

@@ -29,28 +29,26 @@ class Window:
         return Window, (self._title, self._fps), {"_is_shut": self._is_shut}
 
     def show(self, pixels: np.ndarray) -> None:
-        """Show a picture (H, W, 3) uint8, if it is a new one, once the last was seen long enough.
+        """Show a picture (H, W, 3) uint8; a new one once the last has been seen long enough.
 
         Raises:
             pygame.error: there is no display.
         """
-        if self._surface is not None and np.array_equal(pixels, self._shown):
-            self._look()
-        else:
+        is_new = not np.array_equal(pixels, self._shown)
+        if is_new:
             self._wait()
+        if not self._is_shut:
             self._draw(pixels)
+        if is_new:
+            self._shown, self._next = pixels, time.monotonic() + 1 / self._fps
 
     def _draw(self, pixels: np.ndarray) -> None:
-        if self._is_shut:
-            return
         import pygame
 
         self._open((pixels.shape[1], pixels.shape[0]))
         pygame.surfarray.blit_array(self._surface, pixels.swapaxes(0, 1))
         pygame.display.flip()
         self._look()
-        self._shown = pixels
-        self._next = time.monotonic() + 1 / self._fps
 
     def close(self) -> None:
         """Close the window if it is open; the next picture opens a new one."""

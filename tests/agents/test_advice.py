@@ -35,9 +35,11 @@ def moments(game: str, n: int, count: int) -> list[tuple[np.ndarray, list[int]]]
     rng, found = Random(n), []
     while len(found) < count:
         table = Table(random_session(rng, game, n, num_hands=1))
-        for _ in walk(table, rng):
-            if table.turn >= 0 and len(table.legal()) > 1 and rng.random() < 0.2:
-                found.append((table.view(table.turn), table.legal()))
+        found += [
+            (table.view(table.turn), table.legal())
+            for _ in walk(table, rng)
+            if table.turn >= 0 and len(table.legal()) > 1 and rng.random() < 0.2
+        ]
     return found[:count]
 
 

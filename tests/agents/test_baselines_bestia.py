@@ -263,7 +263,7 @@ def test_the_maxims_come_before_cheapness_where_a_breach_costs():
 def mean_equity(hero, field, deals, num_players=4):
     """Pots per hand of one among copies of another, every seat in turn, and its standard error."""
     states = engine.new_states("bestia", num_players, count=deals * num_players)
-    matches.deal_rotations(states, np.uint64(1), 0, 0)
+    matches.deal_copies(states, num_players, np.uint64(1), 0, 0)
     pots = states["pot"].copy()
     seats = np.arange(states.size) % num_players
     seated = (np.arange(num_players) != seats[:, None]).astype(np.int64)

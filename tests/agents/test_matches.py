@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents.arena import PIECE, Piece, Table, lineups, play_piece
-from agents.matches import deal_rotations, play, seed_players, tag
+from agents.matches import deal_copies, play, seed_players, tag
 from agents.networks import Network
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
 from bestia_env.engine import act, new_states, start_session
@@ -44,7 +44,7 @@ def play_slowly(
 def test_networks_and_baselines_share_a_table_as_if_asked_one_by_one(game: str, n: int) -> None:
     policies = some_policies(game, n)
     states = new_states(game, n, None, 12 * n)
-    deal_rotations(states, np.uint64(7), 0, 0)
+    deal_copies(states, n, np.uint64(7), 0, 0)
     seated = np.random.default_rng(1).integers(len(policies), size=(states.size, n))
     rngs = np.random.default_rng(2).integers(2**63, size=(states.size, n)).astype(np.uint64)
     slow_states, slow_rngs = states.copy(), rngs.copy()

@@ -69,7 +69,7 @@ def test_a_bad_command_line_ends_with_one_line(
     assert not (tmp_path / "runs").exists()
 
 
-@pytest.mark.parametrize("command", ["record"])
+@pytest.mark.parametrize("command", ["record", "replay"])
 def test_help_and_misspelt_flags_load_nothing_heavy(command: str) -> None:
     code = (
         "import sys\n"

@@ -1,0 +1,375 @@
+"""The strategy lab: `python -m experiments.strategies --help`.
+
+    python -m experiments.strategies compare --game bestia "knock if trumps >= 2" sound
+    python -m experiments.strategies worth --game bestia --by trumps top_trump
+    python -m experiments.strategies worth --game beast --decision counter --by sure_tricks
+    python -m experiments.strategies thresholds --game bestia
+    python -m experiments.strategies explosion --game bestia --players 3 4 5 6
+
+Strategies are policy specs (random, threshold:0.4, net:bestia-4) or bidding rules; the language of
+the rules, with all that they may ask, is printed by `python -m experiments.strategies language`.
+Each prints a table, and writes it as JSON, CSV and a picture. The same command gives the same
+numbers, whatever the number of jobs.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import tyro
+
+from experiments.command_line import RESULTS, RUNS, ends_cleanly, progress_bar, provenance
+
+if TYPE_CHECKING:
+    from agents.arena import Table
+    from agents.policies import Policy
+    from agents.worth import Worth as Found
+
+FIELDS = {"beast": "threshold:0.55", "bestia": "sound"}  # the best of the baselines
+DARING = {"beast": ("sure_tricks", "trumps"), "bestia": ("trumps", "top_trump")}
+BLIND = ("upcard",)  # by what hands are told apart before the cards are seen
+
+
+@dataclass(frozen=True)
+class _Common:
+    game: Literal["beast", "bestia"]
+    """The game."""
+    rules: tuple[str, ...] = ()
+    """Options of the rules, each as NAME=VALUE, such as maxims=penalty match_limit=30."""
+    seed: int = 0
+    """Of deals and of the policies' chances."""
+    jobs: int = 1
+    """Processes. The numbers do not depend on it."""
+    out: Path | None = None
+    """Folder for the results; one under runs/strategies if none is given."""
+
+
+@dataclass(frozen=True)
+class _AtTable(_Common):
+    num_players: int = 4
+    """Seats: 4 to 6 in Beast, 3 to 10 in Bestia."""
+    field: str = ""
+    """Who plays the other seats; the best baseline (sound, threshold:0.55) if none is given."""
+
+
+@dataclass(frozen=True)
+class Worth(_AtTable):
+    """What each action is worth by class of hand: the same deals, played on after each action."""
+
+    decision: str = ""
+    """Bestia: knock, exchange. Beast: take, play, counter. The first if none is given."""
+    by: tuple[str, ...] = ()
+    """Expressions of the language of rules by which hands are told apart."""
+    strategy: str = ""
+    """Who the asked seat goes on as, and whose choices are counted; the field if none is given."""
+    seat: int | None = None
+    """The asked seat, 0 for the one after the dealer; all in turn if none is given."""
+    pots: tuple[int, ...] = (1,)
+    """Pots played for, in opening pots."""
+    deals: int = 200_000
+    """Deals for each pot, each asked about at one seat."""
+
+
+@dataclass(frozen=True)
+class Compare(_AtTable):
+    """Strategies on the same deals among copies of the field, with paired differences."""
+
+    strategies: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
+    """Policy specs or bidding rules, at least two."""
+    pot: int = 1
+    """The pot played for in opening pots."""
+    deals: int = 50_000
+    """Deals, each played by every strategy in every seat rotation."""
+
+
+@dataclass(frozen=True)
+class Thresholds(_AtTable):
+    """The score of threshold players by their threshold, all on the same deals."""
+
+    at: tuple[float, ...] = tuple(round(0.05 * k, 2) for k in range(4, 20))
+    """The thresholds."""
+    pot: int = 1
+    """The pot played for in opening pots."""
+    deals: int = 20_000
+    """Deals, each played by every threshold in every seat rotation."""
+
+
+@dataclass(frozen=True)
+class Explosion(_Common):
+    """How fast the pot grows by how readily all come in, and where a table explodes."""
+
+    players: tuple[int, ...] = ()
+    """Numbers of players, each a curve; 3 to 6 or 4 to 6 if none are given."""
+    at: tuple[float, ...] = tuple(round(0.05 * k, 2) for k in range(1, 20))
+    """Thresholds at which all players come in."""
+    deals: int = 50_000
+    """Hands for each point."""
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Strategy charts of the shipped policies to print, and the price of a rule to remember."""
+
+    policies: tuple[str, ...] = ()
+    """Names such as bestia-4; all that have a short rule if none are given."""
+    deals: int = 100_000
+    """Deals for each grid and pot."""
+    price_deals: int = 50_000
+    """Deals by which a rule is priced, in every seat rotation."""
+    seed: int = 70_000_000
+    """Of deals and of the policies' chances."""
+    jobs: int = 1
+    """Processes. The numbers do not depend on it."""
+    out: Path = RESULTS / "strategy-charts"
+    """Folder for the pages."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """Print the language of bidding rules."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; exits with 2 if the arguments are wrong, with 130 if interrupted."""
+    parsed = tyro.cli(
+        Worth | Compare | Thresholds | Explosion | Charts | Language,
+        prog="python -m experiments.strategies",
+        description=__doc__,
+        args=sys.argv[1:] if arguments is None else arguments,
+    )
+    with ends_cleanly("nothing was written"):
+        _RUN[type(parsed)](parsed)
+
+
+def _print_language(_: Language) -> None:
+    import agents.bidding
+    from agents.bidding.machine import MODULES
+
+    print(agents.bidding.__doc__)
+    for game, module in MODULES.items():
+        print(f"What a rule of {game.capitalize()} may ask:")
+        for feature in module.FEATURES:
+            print(f"  {feature.name:13}{feature.meaning}")
+        ranks = ", ".join("/".join(names) for names in module.RANK_NAMES)
+        print(f"  ranks: {ranks}, none\n")
+
+
+def _worth(parsed: Worth) -> None:
+    from agents.bidding.language import parse_expressions
+    from agents.decisions import DECISIONS, Question, decision_named
+    from agents.worth import check_question, worth_of_actions
+    from experiments.strategies import charts, tables
+
+    decision = decision_named(parsed.decision or DECISIONS[parsed.game][0].name, parsed.game)
+    by = parsed.by or (BLIND if decision.is_of_dealer else DARING[parsed.game])
+    by_seat = parsed.seat is None and not decision.is_of_dealer and "seat" not in by
+    classes = parse_expressions([*by, "seat"] if by_seat else by, parsed.game)
+    field = _policy(parsed, parsed.field or FIELDS[parsed.game])
+    asked = _policy(parsed, parsed.strategy) if parsed.strategy else field
+    questions = [
+        Question(_table(parsed, pot), decision, (field, asked), classes, parsed.seat)
+        for pot in _different("pots", parsed.pots)
+    ]
+    for question in questions:
+        check_question(question)
+    with _output(parsed, "worth", parsed.deals * len(questions)) as (folder, progress):
+        found: list[Found] = [
+            worth_of_actions(question, parsed.deals, jobs=parsed.jobs, progress=progress)
+            for question in questions
+        ]
+        progress.done()
+        for worth in found:
+            tables.print_worth(worth, len(by))
+        facts = _facts(parsed, (field, asked)) | tables.worth_facts(found, len(by))
+        charts_of = {"worth.png": charts.worth_picture(found[0], len(by))}
+        if len(found) > 1:
+            charts_of["pots.png"] = charts.pots_picture(found, len(by))
+        tables.save(folder, "worth", facts, tables.worth_csv(found), charts_of)
+
+
+def _compare(parsed: Compare) -> None:
+    from agents.paired import compare_paired, num_hands
+    from experiments.strategies import charts, tables
+
+    table = _table(parsed, parsed.pot)
+    policies = [_policy(parsed, spec) for spec in _different("strategies", parsed.strategies)]
+    field = _policy(parsed, parsed.field or FIELDS[parsed.game])
+    if len(policies) < 2:
+        raise ValueError("compare takes at least two strategies: policy specs or bidding rules")
+    hands = num_hands(table, len(policies), parsed.deals)
+    with _output(parsed, "compare", hands) as (folder, progress):
+        found = compare_paired(
+            table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
+        )
+        progress.done()
+        tables.print_paired(found)
+        facts = _facts(parsed, (*policies, field)) | tables.paired_facts(found)
+        picture = charts.paired_picture(found)
+        tables.save(folder, "compare", facts, tables.paired_csv(found), {"compare.png": picture})
+
+
+def _thresholds(parsed: Thresholds) -> None:
+    from agents.paired import compare_paired, num_hands
+    from experiments.strategies import charts, tables
+
+    table = _table(parsed, parsed.pot)
+    levels = sorted(_different("thresholds", parsed.at))
+    policies = [_policy(parsed, f"threshold:{level:g}") for level in levels]
+    field = _policy(parsed, parsed.field or FIELDS[parsed.game])
+    if len(policies) < 2:
+        raise ValueError("thresholds takes at least two of them")
+    hands = num_hands(table, len(policies), parsed.deals)
+    with _output(parsed, "thresholds", hands) as (folder, progress):
+        found = compare_paired(
+            table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
+        )
+        progress.done()
+        tables.print_thresholds(found, levels)
+        facts = _facts(parsed, (field,)) | tables.paired_facts(found)
+        picture = charts.thresholds_picture(found, levels)
+        csv = tables.paired_csv(found)
+        tables.save(folder, "thresholds", facts, csv, {"thresholds.png": picture})
+
+
+def _explosion(parsed: Explosion) -> None:
+    from agents.growth import growth
+    from bestia_env.games import game_named
+    from experiments.strategies import charts, tables
+
+    counts = _different(
+        "players", parsed.players or tuple(game_named(parsed.game).player_counts[:4])
+    )
+    levels = sorted(_different("thresholds", parsed.at))
+    work = [
+        (_table(parsed, 1, n), _policy(parsed, f"threshold:{level:g}", n))
+        for n in counts
+        for level in levels
+    ]
+    with _output(parsed, "explosion", parsed.deals * len(work)) as (folder, progress):
+        found = [
+            growth(table, policy, parsed.deals, jobs=parsed.jobs, progress=progress)
+            for table, policy in work
+        ]
+        progress.done()
+        rows = [(table.num_players, points) for (table, _), points in zip(work, found)]
+        tables.print_growth(rows)
+        picture = charts.explosion_picture(work[0][0], rows)
+        facts = _facts(parsed, ()) | tables.growth_facts(rows)
+        tables.save(folder, "explosion", facts, tables.growth_csv(rows), {"explosion.png": picture})
+
+
+def _charts(parsed: Charts) -> None:
+    from agents.checkpoints import write_whole
+    from agents.reports import check_writable
+    from agents.shipped import shipped_named
+    from bestia_env.rules.table import check_coins
+    from experiments.strategies import booklet
+    from experiments.strategies.short_rules import SHORT_RULES
+
+    for name in _different("policies", parsed.policies):
+        if name not in SHORT_RULES:
+            raise ValueError(f"there is a chart of {', '.join(SHORT_RULES)}, not of {name!r}")
+    for name in ("deals", "price_deals"):
+        check_coins(name, getattr(parsed, name), least=2)
+    check_coins("jobs", parsed.jobs, least=1)
+    check_writable(parsed.out)
+    chosen = [shipped_named(name) for name in parsed.policies or SHORT_RULES]
+    settings = (parsed.deals, parsed.price_deals, parsed.seed, parsed.jobs)
+    with hands_progress(booklet.num_steps(chosen, *settings[:2])) as progress:
+        pages = [booklet.make_page(one, *settings, progress) for one in chosen]
+    drawn = [booklet.draw_page(page) for page in pages]
+    facts = _facts(parsed, [one.policy for one in chosen])
+    facts["pages"] = [booklet.facts(page) for page in pages]
+    files = {
+        "strategy-charts.json": f"{json.dumps(facts, indent=1, default=str)}\n".encode(),
+        "strategy-charts.html": booklet.html(pages, [svg for svg, _ in drawn]).encode(),
+        **{f"{one.name}.svg": svg for one, (svg, _) in zip(chosen, drawn)},
+        **{f"{one.name}.png": png for one, (_, png) in zip(chosen, drawn)},
+    }
+    for file, data in files.items():
+        write_whole(parsed.out / file, data)
+    for page in pages:
+        print(f"{page.shipped.name}: the short rule loses {page.cost} pots per hand to the policy")
+    print(f"wrote {', '.join(files)} in {parsed.out}")
+
+
+_RUN: dict[type, Any] = {
+    Worth: _worth,
+    Compare: _compare,
+    Thresholds: _thresholds,
+    Explosion: _explosion,
+    Charts: _charts,
+    Language: _print_language,
+}
+
+
+def _table(parsed: Any, pot: int, num_players: int | None = None) -> Table:
+    from agents.arena import Table
+    from agents.rules import parse_rules
+
+    seats = parsed.num_players if num_players is None else num_players
+    return Table(parsed.game, seats, parse_rules(parsed.game, parsed.rules), pot, parsed.seed)
+
+
+def _policy(parsed: Any, spec: str, num_players: int | None = None) -> Policy:
+    from agents.policies import parse_policy
+
+    return parse_policy(spec, parsed.game, num_players or parsed.num_players)
+
+
+def _different(what: str, values: Sequence[Any]) -> Sequence[Any]:
+    if len(set(values)) < len(values):
+        raise ValueError(f"{what} must differ, not {' '.join(map(str, values))}")
+    return values
+
+
+class _Progress:
+    """A bar that can be taken away before what it is for is printed."""
+
+    def __init__(self, total: int) -> None:
+        self._bar = progress_bar("hands", total)
+        self._advance = self._bar.__enter__()
+
+    def __call__(self, hands: int) -> None:
+        self._advance(hands)
+
+    def done(self) -> None:
+        self._bar.__exit__(None, None, None)
+
+
+@contextmanager
+def _output(parsed: _Common, what: str, hands: int) -> Iterator[tuple[Path, _Progress]]:
+    """Where to write, checked before anything is played, and a bar for so many hands."""
+    from agents.reports import check_writable
+
+    folder = parsed.out or RUNS / "strategies" / f"{what}-{parsed.game}"
+    check_writable(folder)
+    began = time.perf_counter()
+    progress = _Progress(hands)
+    try:
+        yield folder, progress
+    finally:
+        progress.done()
+    seconds = time.perf_counter() - began
+    print(f"seed {parsed.seed}, {seconds:.1f} s; wrote {folder}/{what}.json, .csv, .png")
+
+
+def _facts(parsed: Any, policies: Sequence[Policy]) -> dict[str, Any]:
+    import dataclasses
+
+    settings = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in dataclasses.asdict(parsed).items()
+    }
+    return {"command": type(parsed).__name__.lower(), "settings": settings, **provenance(policies)}
+
+
+if __name__ == "__main__":
+    main()

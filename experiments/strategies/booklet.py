@@ -1,0 +1,396 @@
+"""Strategy charts: what the shipped policies bid with which hand, and a short rule with its price.
+
+A page for each table: how often the policy comes in, by class of hand, by seat and by pot; and what
+a rule for people costs against it, when both play the cards alike and the others are copies of it.
+"""
+
+from __future__ import annotations
+
+import io
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from agents.arena import Table
+from agents.bidding.language import parse_expressions
+from agents.decisions import Question, decision_named
+from agents.paired import Paired, compare_paired
+from agents.policies import parse_policy
+from agents.shipped import Shipped
+from agents.worth import ClassWorth, Worth, worth_of_actions
+from experiments.strategies.short_rules import SHORT_RULES, ShortRule
+
+POTS = (1, 2, 4, 8)
+COLOURS = {"in": "#0072b2", "new": "#e69f00", "out": "#e4e4e4"}
+WORDS = {
+    "bestia": {"in": "knocks", "new": "takes new cards", "out": "stays out"},
+    "beast": {"in": "plays, counters, takes", "out": "passes, leaves"},
+}
+BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}
+Values = tuple[float, ...]
+Progress = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows of a chart.
+
+    Attributes:
+        title: over it.
+        decision: which decision it shows.
+        by: expressions by which hands are told apart.
+        rows: names of the rows.
+        row: the row of a hand, from the values of the expressions.
+        has_seats: is the seat told apart too? Else only the dealer is asked.
+    """
+
+    title: str
+    decision: str
+    by: tuple[str, ...]
+    rows: tuple[str, ...]
+    row: Callable[[Values], int]
+    has_seats: bool = True
+
+
+RANKS = ("2", "4", "5", "6", "7", "fante", "cavallo", "re", "3", "ace")
+UPCARDS = ("2 to 9", "10", "jack", "queen", "king", "ace")
+
+
+def _bestia_row(values: Values) -> int:
+    trumps, top, aces = (int(value) for value in values[:3])
+    if trumps == 0:
+        return min(aces, 2)
+    if trumps == 1:
+        return 3 + top
+    return 13 + (top >= RANKS.index("fante")) if trumps == 2 else 15
+
+
+def _beast_row(values: Values) -> int:
+    trumps, honours = (int(value) for value in values[:2])
+    before = (0, 1, 3, 6, 10)[min(trumps, 4)]
+    return before + (honours if trumps < 4 else 0)
+
+
+def _upcard_row(values: Values) -> int:
+    return max(int(values[0]) - 7, 0)
+
+
+BESTIA_ROWS = (
+    *("no trump", "no trump, one ace", "no trump, two aces"),
+    *(f"one trump: {rank}" for rank in RANKS),
+    *("two, up to the 7", "two, fante or higher", "three trumps"),
+)
+BEAST_ROWS = (
+    "no trump",
+    *(f"1 trump, {h} honour{'s' * (h != 1)}" for h in range(2)),
+    *(f"{t} trumps, {h} honour{'s' * (h != 1)}" for t in (2, 3) for h in range(t + 1)),
+    "4 trumps or more",
+)
+GRIDS = {
+    "bestia": (
+        Grid(
+            "Knock, exchange or pass",
+            "knock",
+            ("trumps", "top_trump", "sides(ace)"),
+            BESTIA_ROWS,
+            _bestia_row,
+        ),
+    ),
+    "beast": (
+        Grid(
+            "Play (honours: jack or higher)",
+            "play",
+            ("trumps", "trumps(jack)"),
+            BEAST_ROWS,
+            _beast_row,
+        ),
+        Grid("Counter", "counter", ("trumps", "trumps(jack)"), BEAST_ROWS, _beast_row),
+        Grid("Take the upcard", "take", ("upcard",), UPCARDS, _upcard_row, has_seats=False),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """How often a class of hands comes in, takes new cards, and stays out; shares, in sum 1."""
+
+    hands: int
+    come_in: float
+    new_cards: float
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A grid filled in.
+
+    Attributes:
+        grid: its rows.
+        columns: names of the columns: seats, then pots.
+        cells: of each row and column, None where there are too few hands.
+    """
+
+    grid: Grid
+    columns: tuple[str, ...]
+    cells: tuple[tuple[Cell | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """All of one table.
+
+    Attributes:
+        shipped: whose strategy it is.
+        charts: its grids.
+        rule: the rule for people.
+        price: the policy, the rule and the best baseline among copies of the policy.
+        num_deals: for each grid and pot.
+        seed: of the deals.
+    """
+
+    shipped: Shipped
+    charts: tuple[Chart, ...]
+    rule: ShortRule
+    price: Paired
+    num_deals: int
+    seed: int
+
+    @property
+    def cost(self) -> Any:
+        """What the rule loses to the policy, an `Estimate`: below 0."""
+        return self.price.difference(1, 0).score
+
+
+LEAST = 50  # hands for a cell
+
+
+def num_steps(shipped: Sequence[Shipped], num_deals: int, price_deals: int) -> int:
+    """What `make_page` counts in all: deals asked about, and hands played."""
+    return sum(
+        num_deals * len(POTS) * (sum(1 + (g.decision == "knock") for g in GRIDS[one.game]))
+        + 3 * price_deals * one.num_players
+        for one in shipped
+    )
+
+
+def make_page(
+    shipped: Shipped, num_deals: int, price_deals: int, seed: int, jobs: int, progress: Progress
+) -> Page:
+    """Measure what a page shows.
+
+    Args:
+        shipped: the policy.
+        num_deals: deals for each grid and pot.
+        price_deals: deals by which the short rule is priced, in all seat rotations.
+        seed: of the deals.
+        jobs: processes.
+        progress: called with numbers of deals and hands as they are done.
+    """
+
+    def ask(decision: str, by: tuple[str, ...], pot: int) -> Worth:
+        table = Table(shipped.game, shipped.num_players, pot=pot, seed=seed)
+        classes = parse_expressions(by, shipped.game)
+        question = Question(
+            table, decision_named(decision, shipped.game), (shipped.policy, shipped.policy), classes
+        )
+        return worth_of_actions(question, num_deals, jobs=jobs, progress=progress)
+
+    charts = tuple(_chart(grid, shipped, ask) for grid in GRIDS[shipped.game])
+    rule = SHORT_RULES[shipped.name]
+    return Page(
+        shipped,
+        charts,
+        rule,
+        _price(shipped, rule, price_deals, seed, jobs, progress),
+        num_deals,
+        seed,
+    )
+
+
+def _price(
+    shipped: Shipped, rule: ShortRule, num_deals: int, seed: int, jobs: int, progress: Progress
+) -> Paired:
+    table = Table(shipped.game, shipped.num_players, seed=seed)
+    specs = (
+        f"{rule.text}; cards by net:{shipped.name}",
+        BASELINES[shipped.game],
+    )
+    others = [parse_policy(spec, shipped.game, shipped.num_players) for spec in specs]
+    return compare_paired(
+        table, [shipped.policy, *others], shipped.policy, num_deals, jobs=jobs, progress=progress
+    )
+
+
+def _chart(grid: Grid, shipped: Shipped, ask: Callable[..., Worth]) -> Chart:
+    by = (*grid.by, "seat") if grid.has_seats else grid.by
+    n = shipped.num_players
+    found = [ask(grid.decision, by, pot) for pot in POTS]
+    new = [ask("exchange", by, pot) for pot in POTS] if grid.decision == "knock" else []
+    seats = ["first", *map(str, range(1, n - 1)), "dealer"] if grid.has_seats else []
+    keys: list[tuple[str, int, int | None]] = [
+        *((name, 0, seat) for seat, name in enumerate(seats)),
+        *((f"pot {pot}", k, None) for k, pot in enumerate(POTS)),
+    ]
+    columns = [_column(grid, found[k], new[k] if new else None, seat) for _, k, seat in keys]
+    return Chart(grid, tuple(name for name, _, _ in keys), tuple(zip(*columns, strict=True)))
+
+
+def _column(grid: Grid, found: Worth, new: Worth | None, seat: int | None) -> list[Cell | None]:
+    """The cells of the hands at a seat, or at all, a row each."""
+    rows, news = (_by_row(grid, worth, seat) if worth else {} for worth in (found, new))
+    return [_cell(rows.get(place), news.get(place)) for place in range(len(grid.rows))]
+
+
+def _by_row(grid: Grid, worth: Worth, seat: int | None) -> dict[int, ClassWorth]:
+    def row(values: Values) -> Values:
+        return (float(grid.row(values)) if seat in (None, values[-1]) else -1.0,)
+
+    merged = worth.by(row)
+    return {int(row.values[0]): row for row in merged if row.values[0] >= 0}
+
+
+def _cell(row: ClassWorth | None, new: ClassWorth | None) -> Cell | None:
+    """Who shows a sure hand comes in too; who passes may yet take new cards."""
+    if row is None or row.count < LEAST:
+        return None
+    come_in = 1 - row.chosen[0].mean
+    exchanges = new.chosen[1].mean if new is not None and new.count >= LEAST else 0.0
+    return Cell(row.count, come_in, (1 - come_in) * exchanges)
+
+
+# As pictures.
+
+
+def draw_page(page: Page) -> tuple[bytes, bytes]:
+    """The page as SVG and as PNG."""
+    with matplotlib.rc_context():
+        matplotlib.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9})
+        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": page.shipped.name})
+        rows = [len(chart.grid.rows) for chart in page.charts]
+        figure = Figure(figsize=(8.27, 2.35 + 0.245 * sum(rows) + 0.55 * len(rows)))
+        height = figure.get_figheight()
+        top = 1 - 1.0 / height
+        for chart in page.charts:
+            tall = 0.245 * len(chart.grid.rows) / height
+            axes = figure.add_axes((0.235, top - tall, 0.735, tall))
+            _draw_chart(axes, chart)
+            top -= tall + 0.55 / height
+        _write_texts(figure, page, top + 0.12 / height)
+        return _written(figure, FigureCanvasSVG, "svg"), _written(figure, FigureCanvasAgg, "png")
+
+
+def _written(figure: Figure, canvas: Any, form: str) -> bytes:
+    file = io.BytesIO()
+    options = {"metadata": {"Date": None}} if form == "svg" else {"dpi": 130}
+    canvas(figure).print_figure(file, format=form, **options)
+    return file.getvalue()
+
+
+def _draw_chart(axes: Axes, chart: Chart) -> None:
+    """Bars of shares side by side, a gap before the pots."""
+    seats = sum(not name.startswith("pot") for name in chart.columns)
+    lefts = [k * 1.06 + (0.3 if seats and k >= seats else 0) for k in range(len(chart.columns))]
+    for place, row in enumerate(chart.cells):
+        for left, cell in zip(lefts, row):
+            if cell is not None:
+                _draw_cell(axes, left, place, cell)
+    axes.set_xlim(-0.05, lefts[-1] + 1.05)
+    axes.set_ylim(len(chart.grid.rows) - 0.5, -0.5)
+    axes.set_yticks(range(len(chart.grid.rows)), chart.grid.rows)
+    axes.set_xticks([left + 0.5 for left in lefts], chart.columns)
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, pad=2)
+    axes.spines[:].set_visible(False)
+    axes.set_title(chart.grid.title, fontweight="bold", loc="left", x=-0.205 / 0.735, pad=4)
+
+
+def _draw_cell(axes: Axes, left: float, place: int, cell: Cell) -> None:
+    shares = (cell.come_in, cell.new_cards, 1 - cell.come_in - cell.new_cards)
+    at = left
+    for share, colour in zip(shares, COLOURS.values()):
+        axes.barh(place, share, left=at, height=0.86, color=colour, linewidth=0)
+        at += share
+    if cell.come_in > 0.28:
+        axes.text(left + 0.03, place, f"{cell.come_in:.0%}", color="white", va="center", fontsize=7)
+    else:
+        text = f"{cell.come_in:.0%}"
+        axes.text(left + 0.97, place, text, color="#333333", va="center", ha="right", fontsize=7)
+
+
+def _write_texts(figure: Figure, page: Page, bottom: float) -> None:
+    """The head with its legend, and below the charts the rule with its price."""
+    one, inch = page.shipped, 1 / figure.get_figheight()
+    head = f"{one.game.capitalize()}, {one.num_players} players"
+    figure.text(0.03, 1 - 0.22 * inch, head, fontsize=15, fontweight="bold", va="center")
+    columns = "by hand, by seat (at the opening pot) and by pot (in opening pots, all seats)"
+    text = f"How often {one.name} comes in, {columns}."
+    figure.text(0.03, 1 - 0.46 * inch, text, fontsize=8.5, color="#333333", va="center")
+    figure.legend(
+        [Patch(color=COLOURS[name]) for name in WORDS[one.game]],
+        list(WORDS[one.game].values()),
+        loc="upper right",
+        bbox_to_anchor=(0.98, 1 - 0.05 * inch),
+        ncols=len(WORDS[one.game]),
+        frameon=False,
+    )
+    figure.text(0.03, bottom, "A rule to remember", fontsize=10.5, fontweight="bold", va="top")
+    lines = "\n".join([*textwrap.wrap(page.rule.words, 108), "", *_price_words(page)])
+    figure.text(0.03, bottom - 0.22 * inch, lines, fontsize=8.8, va="top", linespacing=1.35)
+
+
+def _price_words(page: Page) -> list[str]:
+    cost, other = page.cost, page.price.difference(2, 0).score
+    return [
+        f"Price: {-cost.mean:.4f} ± {cost.half_width:.4f} pots per hand against "
+        f"{page.shipped.name}, cards played alike, one among copies of it;",
+        f"{page.price.specs[2]} pays {-other.mean:.4f} ± {other.half_width:.4f} there "
+        f"({cost.num_deals:,} duplicate deals; charts: {page.num_deals:,} deals a grid and pot; "
+        f"seed {page.seed}).",
+    ]
+
+
+# As files.
+
+
+def facts(page: Page) -> dict[str, Any]:
+    """All that the page shows, as JSON can hold it."""
+    return {
+        "policy": page.shipped.name,
+        "deals": page.num_deals,
+        "seed": page.seed,
+        "rule": page.rule._asdict(),
+        "price": {
+            "unit": "pots per hand of one among copies of the policy",
+            "scores": dict(zip(page.price.specs, map(asdict, page.price.scores), strict=True)),
+            "rule_less_policy": asdict(page.cost),
+            "baseline_less_policy": asdict(page.price.difference(2, 0).score),
+        },
+        "charts": [
+            {
+                "decision": chart.grid.decision,
+                "columns": chart.columns,
+                "rows": {
+                    name: [asdict(cell) if cell else None for cell in cells]
+                    for name, cells in zip(chart.grid.rows, chart.cells, strict=True)
+                },
+            }
+            for chart in page.charts
+        ],
+    }
+
+
+def html(pages: Sequence[Page], pictures: Sequence[bytes]) -> str:
+    """All pages as one file to print."""
+    template = Path(__file__).with_name("booklet.html").read_text(encoding="utf-8")
+    drawings = [text[text.index("<svg") :] for text in (picture.decode() for picture in pictures)]
+    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
+    return environment.from_string(template).render(pages=list(zip(pages, drawings, strict=True)))
