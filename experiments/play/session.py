@@ -17,7 +17,7 @@ from bestia_env.aec import BeastTable, BestiaTable, TableEnv
 from bestia_env.records import Record, check
 from bestia_env.rng import seed_sequence_keys, stream
 from bestia_env.view import look
-from experiments.play import words
+from experiments import narration
 from experiments.play.advising import Question
 from experiments.play.messages import Refusal
 from experiments.play.settings import Settings
@@ -59,7 +59,7 @@ class Session:
         self._opponents: dict[int, Policy] = {}
         self._settled: np.ndarray | None = None  # the hand just over, until the next is begun
         self.hands: list[list[int]] = [[]]
-        self.log = [words.dealt(self.game, env.states)]
+        self.log = [self._dealt()]
         self.records: list[Record] = []
         self.equities: list[float] = []
         self._play_again(hands)
@@ -70,6 +70,12 @@ class Session:
                 self._begin_hand()
             for action in actions:
                 self._step(action)
+
+    @property
+    def names(self) -> list[str]:
+        """What the seats are called on the page."""
+        others = range(1, self.settings.num_players)
+        return [self.settings.name, *(f"player_{seat}" for seat in others)]
 
     @property
     def states(self) -> np.ndarray:
@@ -188,7 +194,14 @@ class Session:
         self.hands[-1].append(action)
         if self._env.hand_over:
             self._settle()
-        self.log += words.acted(self.game, before, self.states, action)
+        self._tell(before, action)
+
+    def _tell(self, before: np.ndarray, action: int) -> None:
+        seat = int(before[0].turn)
+        deed, hidden = narration.deed(self.game, before, action)
+        told = deed if seat == ME or hidden is None else hidden
+        effects = narration.effects(self.game, before, self.states, self.names)
+        self.log += [f"{self.names[seat]} {told}", *effects]
 
     def _settle(self) -> None:
         record = self._env.last_record
@@ -202,4 +215,8 @@ class Session:
             raise ValueError("the hand is not over")
         self._settled = None
         self.hands.append([])
-        self.log = [words.dealt(self.game, self.states)]
+        self.log = [self._dealt()]
+
+    def _dealt(self) -> str:
+        number = self.states[0].hand_number + 1
+        return f"Hand {number}: {narration.dealt(self.game, self.states, self.names)}"

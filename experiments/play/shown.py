@@ -40,9 +40,10 @@ def shown(session: Session, frames: Sequence[dict[str, Any]] = ()) -> dict[str, 
 def frame(session: Session) -> dict[str, Any]:
     """A moment: the picture, and what stands around it."""
     s, facts = session.states[0], _facts(session)
-    names = _names(session)
     return {
-        "svg": render_svg(session.states, session.game.name, seat=_seat(session), names=names),
+        "svg": render_svg(
+            session.states, session.game.name, seat=_seat(session), names=session.names
+        ),
         "lines": len(session.log),
         "hand": int(s.hand_number) + 1,
         "pot": int(s.pot),
@@ -59,12 +60,7 @@ def _seat(session: Session) -> int | None:
 
 
 def _facts(session: Session) -> Facts:
-    return facts_of(session.states, session.game.name, _seat(session), _names(session))
-
-
-def _names(session: Session) -> list[str]:
-    others = range(1, session.settings.num_players)
-    return [session.settings.name, *(f"player_{seat}" for seat in others)]
+    return facts_of(session.states, session.game.name, _seat(session), session.names)
 
 
 def _actions(session: Session, facts: Facts) -> list[dict[str, Any]]:
