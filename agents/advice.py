@@ -3,7 +3,11 @@
 A world is a whole state in which the seat may be. All that are consistent with what it may know
 are equally likely (`agents.worlds`): what others have bid is not read as a hint at their cards,
 though a hint it is. And a worth holds for the policies that play on, which know no more than
-their seats may. So advice is about as good as the policy assumed, and not the best play there is.
+their seats may. So advice is about as good as the policy assumed, and not the best play there is;
+where a bid says much it is worse. One of four `sound` players of Bestia that always took the
+action of the greatest worth (300 worlds) lost 0.056 ± 0.009 pots per hand by it: for want of
+respect for those who had knocked it asked for new cards too often. In the tricks it lost nothing.
+One of four `threshold` players of Beast gained 0.021 ± 0.007.
 """
 
 from __future__ import annotations

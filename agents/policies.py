@@ -15,6 +15,7 @@ from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
 
 NETWORK = -1  # the kind of policies that are networks
+DRAWS = 1000
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 CARD_PLAYERS = {"beast": "threshold", "bestia": "sound"}  # of bidding rules that name none
 
@@ -64,14 +65,19 @@ class Policy:
         return int(act(self.kind, self.parameter, view[0], np.uint64(legal), rng))
 
     def probabilities(self, view: np.ndarray, legal: int) -> np.ndarray:
-        """The chance of every action, (A,) float64; view and legal as for `act`."""
+        """The chance of every action, (A,) float64; view and legal as for `act`.
+
+        For a bid by a rule, which may draw lots, it is the share of so many `DRAWS`.
+        """
         mask = np.zeros(game_named(self.game).num_actions, np.int8)
         if self.program is not None and is_bid(view[0]):
-            mask[self.act(view, legal, np.zeros(1, np.uint64))] = 1
-        elif self.network is not None and not self.network.greedy:
+            rng = np.zeros(1, np.uint64)
+            bids = [self.act(view, legal, rng) for _ in range(DRAWS)]
+            return np.bincount(bids, minlength=mask.size) / DRAWS
+        if self.network is not None and not self.network.greedy:
             write_mask(np.uint64(legal), mask)
             return self.network.probabilities(_observation(view, self.game), mask[None])[0]
-        elif self.network is None and baselines(self.game)[self.kind].name == "random":
+        if self.network is None and baselines(self.game)[self.kind].name == "random":
             write_mask(unpunished(view[0], np.uint64(legal)), mask)
         else:
             mask[self.act(view, legal, np.zeros(1, np.uint64))] = 1

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Literal
 
 import tyro
 
-from experiments.command_line import ends_cleanly, progress_bar, provenance
+from experiments.command_line import ends_cleanly, hands_progress, provenance
 
 if TYPE_CHECKING:
     from agents.arena import Table
@@ -36,7 +36,7 @@ class Arguments:
     num_players: int = 4
     """Seats: 4 to 6 in Beast, 3 to 10 in Bestia."""
     policies: tuple[str, ...] = ()
-    """Specs such as random, threshold:0.4 or net:FILE; all baselines if none are given."""
+    """Specs such as threshold:0.4, net:FILE or 'knock if trumps >= 2'; all baselines if none."""
     deals: int = 50_000
     """Deals for each cell of the matrix, and as many for the mixed tables."""
     seed: int | None = None
@@ -96,7 +96,7 @@ def _run(
     console.print(f"seed {table.seed}")
     began = time.perf_counter()
     hands = num_hands(table, len(policies), parsed.deals)
-    with progress_bar("hands", hands) as progress:
+    with hands_progress(hands) as progress:
         result = compare(table, policies, parsed.deals, jobs=parsed.jobs, progress=progress)
     seconds = time.perf_counter() - began
     print_tables(result, console)

@@ -50,12 +50,12 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def progress_bar(what: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what is to be called with how many more are done.
+def hands_progress(total: int, what: str = "hands") -> Iterator[Callable[[int], None]]:
+    """A bar on the error stream; yields what is to be called with numbers of hands done.
 
     Args:
-        what: is counted, such as "hands".
-        total: of them.
+        total: so many hands.
+        what: is counted if not hands.
     """
     from rich.console import Console
     from rich.progress import (

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
-from experiments.command_line import ends_cleanly, progress_bar
+from experiments.command_line import ends_cleanly, hands_progress
 
 if TYPE_CHECKING:
     from bestia_env.records import Record
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         policies = [parse_policy(spec, record.game, record.num_players) for spec in parsed.policies]
         out = parsed.out or parsed.hands.with_name(f"{parsed.hands.stem}-{parsed.hand}.html")
         check_writable(out.parent)
-        with progress_bar("decisions", len(record.actions)) as progress:
+        with hands_progress(len(record.actions), "decisions") as progress:
             thoughts = think(
                 record, players_of(record), policies, parsed.worth, parsed.seed, progress
             )

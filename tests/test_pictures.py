@@ -11,6 +11,7 @@ from bestia_env.games import GAMES
 from bestia_env.render import card_svg, cards, render_rgb, render_svg, render_text
 from bestia_env.render.artwork import COLOURS, SUITS
 from bestia_env.render.elements import text_width
+from bestia_env.render.seats import coins_text
 from tests.sessions import TABLES, members
 from tests.test_render import known, laid_away, reshuffled
 from tests.test_render import tables as all_tables
@@ -20,7 +21,7 @@ HOSTILE = ["<b>&\"'", "]]>", "\x00\x1b", "line\nbreak", "W" * 200, "李小龍", 
 LEAST_TEXT = 11  # pixels, at the picture's own width of 640
 
 
-def tables(game, num_players, hands=2):
+def tables(game, num_players, hands=1):
     """Some of the tables of random hands: the first, one in four, and every hand's end."""
     rng = random.Random(f"{game}{num_players}")
     for number, table in enumerate(all_tables(game, num_players, hands)):
@@ -148,6 +149,30 @@ def test_a_name_for_each_seat(names):
         render_svg(table.states, "beast", names=names)
 
 
+@pytest.mark.parametrize(
+    ("coins", "ems", "words"),
+    [
+        (-999999999, 12, "−999 999 999"),
+        (0, 12, "+0"),
+        (12345678, 5.5, "+1.235e7"),
+        (-12345678, 5, "−1.23e7"),
+        (10**12, 3, "+1e12"),
+        (10**12, 0, "+1e12"),
+    ],
+)
+def test_coins_in_the_room_that_there_is(coins, ems, words):
+    assert coins_text(coins, "+", ems) == words
+
+
+def test_penalties_are_named_even_where_names_are_alike():
+    table = next(tables("beast", 4))
+    table.states["revoked"][0, :2] = 1
+    for seat, count in ((None, 2), (1, 1), (2, 0)):
+        root = ET.fromstring(render_svg(table.states, "beast", seat, ["Anna"] * 4))
+        words = " ".join(node.text for node in root.iter(SVG + "text"))
+        assert words.count("Anna ×1") == count
+
+
 def test_seats_lie_in_the_order_of_play():
     """Beast's next seat is at the left, Bestia's at the right."""
     for game, is_left in (("beast", True), ("bestia", False)):
@@ -205,7 +230,7 @@ def test_the_font_of_pixels_has_every_letter():
     missing = font.metrics("\uffff")[0]
     letters = set()
     for game, num_players in TABLES:
-        for table in tables(game, num_players, hands=1):
+        for table in tables(game, num_players):
             root = ET.fromstring(render_svg(table.states, game, names=["x" * 99] * num_players))
             letters |= {letter for node in root.iter(SVG + "text") for letter in node.text}
     assert "…" in letters

@@ -11,7 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 FONT = "DejaVu Sans, Verdana, sans-serif"
 ELLIPSIS = "…"
 _NO_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_NARROW, _WIDE = frozenset(" .,:;!|'ijlIfrt()[]·1-"), frozenset("mwMW@%&+−=…")
+_NARROW, _WIDE = frozenset(" .,:;!|'ijlIfrt()[]·-"), frozenset("mwMW@%&…")
+_SIGNS = frozenset("+−×=<>")
 
 
 def element(name: str, *children: str, **attributes: object) -> str:
@@ -80,8 +81,9 @@ def text_width(words: str, size: float) -> float:
 
 
 def _em(letter: str) -> float:
-    if unicodedata.east_asian_width(letter) in "WF":
-        return 1.05
+    """The width of a letter in DejaVu Sans, which is a wide font, or a little more."""
     if letter in _NARROW:
-        return 0.42 if letter != "1" else 0.64
-    return 0.95 if letter in _WIDE else 0.76 if letter.isupper() else 0.64
+        return 0.42
+    if letter in _WIDE or unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    return 0.84 if letter in _SIGNS else 0.76 if letter.isupper() else 0.64

@@ -15,7 +15,7 @@ _STEEP = 1.6  # how much a panel's height counts for that of the card played
 # it, by number of players; those on the left mirror them.
 _RIGHT_HALF = {
     3: ((530, 142),),
-    4: ((552, 244), (320, 97)),
+    4: ((552, 244), (320, 95)),
     5: ((552, 264), (440, 92)),
     6: ((552, 292), (552, 152), (320, 92)),
     7: ((570, 324), (570, 190), (410, 92)),
@@ -51,7 +51,7 @@ class Sizes:
     ring: tuple[float, float]
 
 
-_ROOMY = Sizes(160, 93, 57, (128, 90))
+_ROOMY = Sizes(160, 93, 57, (128, 86))
 _USUAL = Sizes(160, 84, 48, (128, 92))
 _NARROW = Sizes(124, 84, 45, (164, 94))
 _SIZES = {3: _ROOMY, 4: _ROOMY, 5: _USUAL, 6: _USUAL}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +115,7 @@ def _coins_and_gain(
 ) -> str:
     """Coins since the session began; and those won or lost in the hand, once it is over."""
     coins, gain = facts.coins(seat), int(facts.v.gains[seat]) if facts.is_over else None
-    total, won = _amounts(coins, gain, (right - left - 20) / size)
+    total, won = _amounts(coins, gain, (right - left - 18) / size)
     fill = "#fff" if not gain else _GAIN if gain > 0 else _LOSS
     end: dict[str, Any] = {"text_anchor": "end", "font_weight": "bold"}
     return "".join(
@@ -128,17 +129,19 @@ def _coins_and_gain(
 
 def _amounts(coins: int, gain: int | None, ems: float) -> tuple[str, str]:
     """Coins and gain, if there is one, as exact as there is room for."""
-    won = "" if gain is None else coins_text(gain, "+", ems - 5)
-    left = ems - text_width(won, 1)
-    return coins_text(coins, "+", left), won
+    if gain is None:
+        return coins_text(coins, "+", ems), ""
+    exact = text_width(coins_text(coins, "+"), 1)
+    won = coins_text(gain, "+", max(ems / 2, ems - exact))
+    return coins_text(coins, "+", ems - text_width(won, 1)), won
 
 
-def coins_text(coins: int, sign: str = "", ems: float = 12) -> str:
-    """An amount with its thousands apart; where that is wider than so many em, three digits."""
-    words = f"{coins:{sign},}".replace(",", " ").replace("-", "−")
-    if text_width(words, 1) <= ems:
-        return words
-    return f"{coins:{sign}.2e}".replace("-", "−").replace("e+", "e").replace("e0", "e")
+def coins_text(coins: int, sign: str = "", ems: float = math.inf) -> str:
+    """An amount with its thousands apart, or with as many digits as so many em have room for."""
+    exact = f"{coins:{sign},}".replace(",", " ")
+    rounded = [f"{coins:{sign}.{digits}e}".replace("e+0", "e+") for digits in (3, 2, 1, 0)]
+    shown = [words.replace("-", "−").replace("e+", "e") for words in (exact, *rounded)]
+    return next((words for words in shown if text_width(words, 1) <= ems), shown[-1])
 
 
 def _chip(role: str, x: float, y: float) -> str:

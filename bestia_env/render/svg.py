@@ -110,8 +110,8 @@ def _header(facts: Facts) -> str:
 
 def _news(facts: Facts) -> str:
     """What is going on, or how the hand ended; and penalties that are known."""
-    due = {facts.names[seat]: facts.penalties(seat) for seat in facts.seats}
-    words = [f"{name} × {times}" for name, times in due.items() if times]
+    due = [(facts.names[seat], facts.penalties(seat)) for seat in facts.seats]
+    words = [f"{name} ×{times}" for name, times in due if times]
     return _event(facts) + (f"; penalties: {', '.join(words)}" if words else "")
 
 
@@ -210,11 +210,11 @@ def _trick(
         if place == trick.best:
             mark = {"rx": 5, "fill": "none", "stroke": _WINNING, "stroke_width": 3}
             drawn.append(box(x - 2, y - 2, width + 4, height + 4, **mark))
-            drawn.append(_star(x + width, y))
+            drawn.append(_star(x + width - 10, y + 11))
     return group(*drawn, opacity=0.7 if trick.is_taken else 1)
 
 
 def _star(x: float, y: float) -> str:
-    points = [(10 if k % 2 == 0 else 4.2, math.pi * k / 5) for k in range(10)]
+    points = [(8 if k % 2 == 0 else 3.4, math.pi * k / 5) for k in range(10)]
     path = " ".join(f"{x + r * math.sin(a):.1f},{y - r * math.cos(a):.1f}" for r, a in points)
     return element("polygon", points=path, fill=_WINNING, stroke="#5a3d00")

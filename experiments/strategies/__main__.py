@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from experiments.command_line import RESULTS, RUNS, ends_cleanly, progress_bar, provenance
+from experiments.command_line import RESULTS, RUNS, ends_cleanly, hands_progress, provenance
 
 if TYPE_CHECKING:
     from agents.arena import Table
@@ -334,7 +334,7 @@ class _Progress:
     """A bar that can be taken away before what it is for is printed."""
 
     def __init__(self, total: int) -> None:
-        self._bar = progress_bar("hands", total)
+        self._bar = hands_progress(total)
         self._advance = self._bar.__enter__()
 
     def __call__(self, hands: int) -> None:

@@ -12,7 +12,7 @@ from bestia_env.engine import new_states, start_session
 from bestia_env.games import game_named
 from bestia_env.observe import layout
 from bestia_env.rules.beast import BeastRules
-from bestia_env.rules.bestia import BestiaRules
+from bestia_env.rules.bestia import KNOCK, PASS, BestiaRules
 from bestia_env.rules.dispatch import legal
 from bestia_env.view import look
 from tests.sessions import Table, random_session, walk
@@ -105,6 +105,14 @@ def test_baselines_say_how_likely_every_action_is(game: str) -> None:
             assert chances.shape == (game_named(game).num_actions,)
             assert set(np.flatnonzero(chances)) == drawn
             assert chances[list(drawn)] == pytest.approx(1 / len(drawn))
+
+
+def test_a_rule_that_mixes_says_how_likely_its_bids_are() -> None:
+    policy = parse_policy("knock if random < 0.3", "bestia", 4)
+    view = decisions("bestia", 4, 1)[0]
+    chances = policy.probabilities(view, legal(view[0]))
+    assert chances[KNOCK] == pytest.approx(0.3, abs=0.06)
+    assert chances[PASS] == 1 - chances[KNOCK]
 
 
 @pytest.mark.parametrize("greedy", [False, True])
