@@ -18,6 +18,7 @@ import tyro
 from experiments.command_line import ends_cleanly, runs_folder
 
 THREADS = 8
+MOST_BYTES = 1 << 20  # of a request; what is longer never reaches the application
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,13 @@ def open_server(arguments: Arguments) -> Any:
 
     app = create_app(Tables(folder), LOOPBACK_NAMES if is_loopback(arguments.host) else None)
     try:
-        return create_server(app, host=arguments.host, port=arguments.port, threads=THREADS)
+        return create_server(
+            app,
+            host=arguments.host,
+            port=arguments.port,
+            threads=THREADS,
+            max_request_body_size=MOST_BYTES,
+        )
     except (OSError, ValueError) as error:
         raise OSError(_why_not(arguments, error)) from None
 

@@ -29,11 +29,13 @@ class _Slot:
         lock: whoever uses the session holds it.
         users: threads that hold it or wait for it.
         session: None while it is not loaded.
+        stamp: of the file that holds the same; another program may write another.
     """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     users: int = 0
     session: Session | None = None
+    stamp: tuple[int, ...] = ()
 
 
 class Tables:
@@ -78,12 +80,15 @@ class Tables:
             OSError: the file cannot be read or written.
         """
         with self._slot(name) as slot:
-            slot.session = slot.session or self._load(name)
+            stamp = self._stamp(name)
+            if slot.session is None or slot.stamp != stamp:
+                slot.session, slot.stamp = self._load(name), stamp
             seen = slot.session.seen
             try:
                 yield slot.session
                 if slot.session.seen != seen:
                     self._save(name, slot.session)
+                    slot.stamp = self._stamp(name)
             except BaseException:
                 if slot.session.seen != seen:
                     slot.session = None
@@ -121,14 +126,20 @@ class Tables:
         }
         write_whole(self.folder / f"{name}.json", f"{json.dumps(content)}\n".encode())
 
+    def _stamp(self, name: str) -> tuple[int, ...]:
+        """What tells one writing of the file from any other.
+
+        Raises:
+            Refusal: there is no such table.
+        """
+        if re.fullmatch(r"[0-9a-f]{16}", name):
+            with contextlib.suppress(FileNotFoundError):
+                found = (self.folder / f"{name}.json").stat()
+                return found.st_ino, found.st_mtime_ns, found.st_size
+        raise Refusal(404, f"there is no table {quoted(name)}")
+
     def _load(self, name: str) -> Session:
-        missing = Refusal(404, f"there is no table {quoted(name)}")
-        if not re.fullmatch(r"[0-9a-f]{16}", name):
-            raise missing
-        try:
-            content = (self.folder / f"{name}.json").read_bytes()
-        except FileNotFoundError:
-            raise missing from None
+        content = (self.folder / f"{name}.json").read_bytes()
         try:
             return _session(content)
         except (Refusal, ValueError, TypeError, KeyError) as error:

@@ -143,6 +143,14 @@ def test_a_restart_loses_nothing_at_any_moment(tmp_path, game):
         state = again.go_on(found, rng)
 
 
+def test_two_servers_on_one_folder_see_what_the_other_did(tmp_path):
+    table = Play(tmp_path).set_up()
+    both, state = [At(Play(tmp_path), table.name) for _ in range(2)], table.to_me()
+    for turn in range(10):
+        assert both[turn % 2].get()["seen"] == state["seen"]
+        state = both[turn % 2].go_on(state, random.Random(turn))
+
+
 def test_every_frame_tells_one_action_and_frames_go_on_where_the_last_ended(play):
     table = play.set_up("bestia", 10)
     state, rng = table.to_me(), random.Random(5)

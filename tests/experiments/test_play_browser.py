@@ -8,10 +8,9 @@ from bestia_env.records import Record, check
 from experiments.play.__main__ import Arguments, addresses, open_server
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(not CHROMIUM or not DRIVER, reason="needs chromium and chromedriver"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = pytest.mark.skipif(
+    not CHROMIUM or not DRIVER, reason="needs chromium and chromedriver"
+)
 CSS = "css selector"
 PATIENCE = 120  # seconds; what is compiled the first time takes its while
 
