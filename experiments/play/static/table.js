@@ -107,7 +107,11 @@ function drawLog(frame, log) {
   if (frame.hand !== shownHand || list.children.length > frame.lines) list.replaceChildren();
   shownHand = frame.hand;
   for (const line of log.slice(list.children.length, frame.lines)) list.append(element("li", {}, line));
-  list.scrollTop = list.scrollHeight;
+  showLastLine();
+}
+
+function showLastLine() {
+  at("log").scrollTop = at("log").scrollHeight;
 }
 
 function drawWaiting(frame) {
@@ -134,6 +138,7 @@ function drawState() {
   at("text").textContent = state.text;
   drawTurn();
   drawAccounts();
+  showLastLine(); // the log has less room beside more to choose from
 }
 
 function drawTurn() {
