@@ -53,5 +53,5 @@ def effects(game: Game, before: np.ndarray, after: np.ndarray, names: Sequence[s
             told.append("The dealer gathers cards to deal from")
         if is_done and who:
             told.append(f"New cards go to {', '.join(who)}")
-    takers = np.flatnonzero(a.tricks > b.tricks)
+    takers = np.flatnonzero(a.tricks > b.tricks).tolist()
     return [*told, *(f"{names[seat]} takes the trick" for seat in takers)]
