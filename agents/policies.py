@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from agents.baselines import Baseline
 from agents.baselines.dispatch import act, baselines, unpunished
-from agents.bidding.machine import STACK, Program, decide, is_bid
+from agents.bidding.machine import MODULES, STACK, Program, decide, is_bid
 from agents.networks import Network, load_network
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
@@ -32,6 +33,7 @@ class Policy:
         network: of a NETWORK policy.
         program: a bidding rule (see `agents.bidding`); kind, parameter and network then say who
             plays the cards.
+        rule: its text.
         file: the network's weights, None if there is none or it was never saved.
     """
 
@@ -41,6 +43,7 @@ class Policy:
     parameter: float = 0.0
     network: Network | None = None
     program: Program | None = None
+    rule: str | None = None
     file: Path | None = None
 
     def same_as(self, other: Policy) -> bool:
@@ -108,17 +111,25 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
     """
     game_named(game).check_num_players(num_players)
     name, _, file = spec.partition(":")
-    if name == "net" and file:
-        path = CHECKPOINTS / f"{file}.safetensors" if _is_bare(file) else Path(file)
-        network = load_network(path, game, num_players)
-        return Policy(spec, game, NETWORK, network=network, file=path)
     if name == "rule" and file:
         return _bidder(spec, _text_of(spec, file), game, num_players)
     from agents.bidding.language import is_rule  # its parser takes a moment to import
 
     if is_rule(spec, game):
         return _bidder(spec, spec, game, num_players)
-    return _baseline(spec, game, [*_forms(game), "net:FILE", "rule:FILE", "a bidding rule"])
+    begins = "/".join(MODULES[game].ACTIONS)
+    rules = ["rule:FILE", f"a bidding rule, which begins with {begins}"]
+    return _card_player(spec, game, num_players, rules)
+
+
+def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) -> Policy:
+    """A network or a baseline; an error names others that would do as well."""
+    name, _, file = spec.partition(":")
+    if name == "net" and file:
+        path = CHECKPOINTS / f"{file}.safetensors" if _is_bare(file) else Path(file)
+        network = load_network(path, game, num_players)
+        return Policy(spec, game, NETWORK, network=network, file=path)
+    return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
 
 
 def _is_bare(file: str) -> bool:
@@ -128,8 +139,8 @@ def _is_bare(file: str) -> bool:
 
 def _text_of(spec: str, file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return Path(file).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
         raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {error}") from None
 
 
@@ -138,12 +149,8 @@ def _bidder(spec: str, text: str, game: str, num_players: int) -> Policy:
     from agents.bidding.language import parse_rule
 
     program, cards = parse_rule(text, game)
-    player = parse_policy(cards or CARD_PLAYERS[game], game, num_players)
-    if player.program is not None:
-        raise ValueError(
-            f"policy {spec!r}: cards are played by a baseline or a network, not {cards}"
-        )
-    return replace(player, spec=spec, program=program)
+    player = _card_player(cards or CARD_PLAYERS[game], game, num_players, [])
+    return replace(player, spec=spec, program=program, rule=text)
 
 
 def parse_baseline(spec: str, game: str) -> Policy:

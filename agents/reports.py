@@ -19,6 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import FuncNorm
 from matplotlib.figure import Figure
 from rich.console import Console
+from rich.markup import escape
 from rich.measure import Measurement
 from rich.table import Table as Grid
 
@@ -26,6 +27,7 @@ from agents.arena import Result
 from agents.checkpoints import write_whole
 
 SIGNIFICANT = 0.05
+LONGEST_LABEL = 40  # characters of a bidding rule
 MATRIX_NOTE = (
     "Pots per hand of one row policy among copies of the column policy, ± half of the 95 % "
     "interval, each cell by itself. * differs from 0 at the 5 % level, by Holm over all cells off "
@@ -61,7 +63,7 @@ def matrix_grid(result: Result) -> Grid:
         grid.add_column(str(place + 1), justify="right")
     names = labels(result.specs)
     for place, a in enumerate(result.ranking, start=1):
-        grid.add_row(str(place), names[a], *[_cell(result, a, b) for b in result.ranking])
+        grid.add_row(str(place), escape(names[a]), *[_cell(result, a, b) for b in result.ranking])
     return grid
 
 
@@ -75,7 +77,7 @@ def ranking_grid(result: Result) -> Grid:
         score, rating = result.standings[a].score, result.standings[a].rating
         grid.add_row(
             str(place),
-            names[a],
+            escape(names[a]),
             str(score),
             f"{score.num_deals:,}",
             f"{rating.points:+.0f}",
@@ -85,11 +87,28 @@ def ranking_grid(result: Result) -> Grid:
 
 
 def labels(specs: Sequence[str]) -> list[str]:
-    """The specs, networks by the name of their file or run where that tells them apart."""
-    short = [f"net:{_name(spec[4:])}" if spec.startswith("net:") else spec for spec in specs]
+    """The specs, shortened: files by the name of the file or run where that tells them apart."""
+    short = [_short(spec) for spec in specs]
     return [
-        name if short.count(name) == 1 else spec for name, spec in zip(short, specs, strict=True)
+        name if short.count(name) == 1 else _longer(name, spec, place)
+        for place, (name, spec) in enumerate(zip(short, specs, strict=True), start=1)
     ]
+
+
+def _short(spec: str) -> str:
+    if _is_file(spec):
+        kind, _, path = spec.partition(":")
+        return f"{kind}:{_name(path)}"
+    line = " ".join(spec.split())
+    return line if len(line) <= LONGEST_LABEL else f"{line[: LONGEST_LABEL - 1]}…"
+
+
+def _longer(name: str, spec: str, place: int) -> str:
+    return spec if _is_file(spec) or name == spec else f"{name} ({place})"
+
+
+def _is_file(spec: str) -> bool:
+    return spec.startswith(("net:", "rule:"))
 
 
 def _name(path: str) -> str:
@@ -206,7 +225,9 @@ def picture(result: Result) -> bytes:
     """The matrix as a heat map, and beside it the ranking with error bars, as PNG."""
     side = max(0.92 * len(result.specs), 2.4)
     names = 0.085 * max(len(name) for name in labels(result.specs))
-    with matplotlib.rc_context({"font.family": "DejaVu Sans", "font.size": 9.5}):
+    with matplotlib.rc_context(
+        {"font.family": "DejaVu Sans", "font.size": 9.5, "text.parse_math": False}
+    ):
         figure = Figure(figsize=(side + 2 * names + 7.6, side + 0.6 * names + 1.8))
         figure.set_layout_engine("constrained", w_pad=0.12, h_pad=0.1)
         heat, scores, ratings = figure.subplots(1, 3, width_ratios=(side + 0.7, 3.2, 2.4))

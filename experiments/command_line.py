@@ -84,6 +84,7 @@ def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
     from agents.checkpoints import git_commit, versions
 
     networks = [policy.file for policy in policies if policy.file is not None]
+    texts = {policy.spec: policy.rule for policy in policies if policy.rule is not None}
     return {
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": git_commit(),
@@ -91,4 +92,5 @@ def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
         "networks_sha256": {
             str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
         },
+        "bidding_rules": texts,
     }

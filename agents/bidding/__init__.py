@@ -12,9 +12,11 @@ quiet action (passes, refuses, leaves the upcard):
 * `else` before an action is for the reader. `# …` to the end of a line is a comment.
 * Conditions: `or`, `and`, `not`, comparisons (`<`, `<=`, `==`, `!=`, `>=`, `>`, also
   `1 <= trumps <= 2`), `+ - * /`, `min(a, b)`, `max(a, b)`, parentheses, numbers, ranks and the
-  features of the game (`agents.bidding.beast.FEATURES`, `agents.bidding.bestia.FEATURES`).
+  features of the game (`agents.bidding.beast.FEATURES`, `agents.bidding.bestia.FEATURES`). What is
+  divided by 0 is 0. A condition is worked out whole, so each `random` in it draws one number.
 * Ranks are compared with ranks only, where the number 7 is the seven: `top_trump >= 7`; a feature
   that takes a rank counts cards from that rank up: `trumps(re) >= 1`, `sides(ace) == 2`.
-* A number moves a rank up or down: `top_trump - 2 * knocks >= re`. A quotient by 0 is 0.
-* `cards by SPEC`, say `cards by net:bestia-4`, names who plays the cards, else a baseline does.
+* A number moves a rank up or down: `top_trump - 2 * knocks >= re`.
+* `cards by SPEC`, say `cards by net:bestia-4`, names the baseline or network that plays the cards;
+  else it is `threshold` in Beast and `sound` in Bestia.
 """

@@ -33,11 +33,15 @@ OF_HAND = (
     Feature("third_trump", "the third highest, or none", is_rank=True, is_of_hand=True),
     Feature("top_side", "the highest rank held in the other suits, or none", True, False, True),
     Feature("voids", "suits of which none is held", is_of_hand=True),
-    Feature("sure_tricks", "tricks certain however anybody plays (B-12)", is_of_hand=True),
+    Feature(
+        "sure_tricks",
+        "tricks certain however anybody plays (B-12), unless the upcard is dealt again (I-08)",
+        is_of_hand=True,
+    ),
 )
 OF_TABLE = (
     Feature("seat", "0 for the seat after the dealer, who speaks first, up to players - 1"),
-    Feature("behind", "seats that are asked the same after this one"),
+    Feature("behind", "seats that may be asked the same after this one"),
     Feature("players", "seats at the table"),
     Feature("upcard", "the rank of the upcard", is_rank=True),
     Feature("pot", "P in opening pots"),

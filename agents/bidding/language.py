@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Iterator, Sequence
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
-from lark import Lark, Token, Tree, UnexpectedInput, UnexpectedToken
+from lark import Lark, Token, Tree, UnexpectedInput
 
 from agents.bidding import machine
 from agents.bidding.feature import Feature
@@ -19,15 +21,15 @@ from bestia_env.games import game_named
 LONGEST = 4000  # characters
 GRAMMAR = r"""
 start: _SEPARATOR* (_statement (_SEPARATOR+ _statement)* _SEPARATOR*)?
-_statement: "else"? (decision | cards)
-decision: ACTION ["if" _expression]
-cards: "cards" "by" SPEC
+_statement: _ELSE? (decision | cards)
+decision: ACTION (_IF _expression)?
+cards: _CARDS _BY SPEC
 _expression: disjunction | _conjunction
-disjunction: _conjunction ("or" _conjunction)+
+disjunction: _conjunction (_OR _conjunction)+
 _conjunction: conjunction | _negation
-conjunction: _negation ("and" _negation)+
+conjunction: _negation (_AND _negation)+
 _negation: negation | _comparison
-negation: "not" _negation
+negation: NOT _negation
 _comparison: comparison | _sum
 comparison: _sum (COMPARISON _sum)+
 _sum: sum | _product
@@ -35,13 +37,20 @@ sum: _product ((PLUS | MINUS) _product)+
 _product: product | _factor
 product: _factor ((TIMES | OVER) _factor)+
 _factor: opposite | _atom
-opposite: "-" _factor
+opposite: MINUS _factor
 _atom: number | name | counted | extreme | "(" _expression ")"
 number: NUMERAL
 name: NAME
 counted: NAME "(" (NAME | NUMERAL) ")"
 extreme: EXTREME "(" _expression "," _expression ")"
 
+_ELSE.1: /else\b/
+_IF.1: /if\b/
+_CARDS.1: /cards\b/
+_BY.1: /by\b/
+_OR.1: /or\b/
+_AND.1: /and\b/
+NOT.1: /not\b/
 EXTREME.1: /(min|max)\b/
 COMPARISON: "<=" | ">=" | "==" | "!=" | "<" | ">"
 PLUS: "+"
@@ -52,7 +61,7 @@ NUMERAL: /[0-9]+(\.[0-9]+)?|\.[0-9]+/
 NAME: /[A-Za-z_][A-Za-z_0-9]*/
 SPEC: /[^\s;#]+/
 _SEPARATOR: /[;\n]/
-COMMENT: /#[^\n]*/
+COMMENT: /#[^\n\ud800-\udfff]*/
 %ignore COMMENT
 %ignore /[ \t\r]+/
 """
@@ -63,11 +72,11 @@ CODES = {
     **{">=": machine.AT_LEAST, ">": machine.MORE, "conjunction": machine.AND},
 }
 WORDS = {  # what the grammar's terminals are called in an error
-    **{"IF": "if", "ELSE": "else", "OR": "or", "AND": "and", "NOT": "not", "BY": "by"},
-    **{"CARDS": "cards by SPEC", "ACTION": "an action", "SPEC": "a policy", "NUMERAL": "a number"},
-    **{"NAME": "a feature", "COMPARISON": "a comparison such as >=", "EXTREME": "min, max"},
-    **{"PLUS": "+", "MINUS": "-", "TIMES": "*", "OVER": "/", "LPAR": "(", "RPAR": ")"},
-    **{"COMMA": ",", "_SEPARATOR": ";", "$END": "the end"},
+    **{"_IF": "'if'", "_ELSE": "'else'", "_OR": "'or'", "_AND": "'and'", "NOT": "'not'"},
+    **{"_CARDS": "'cards by'", "_BY": "'by'", "SPEC": "a policy", "NUMERAL": "a number"},
+    **{"NAME": "a name", "COMPARISON": "a comparison (<, <=, ==, !=, >=, >)", "EXTREME": "min/max"},
+    **{"PLUS": "'+'", "MINUS": "'-'", "TIMES": "'*'", "OVER": "'/'", "LPAR": "'('", "RPAR": "')'"},
+    **{"COMMA": "','", "_SEPARATOR": "';'", "$END": "the end"},
 }
 RANK, NUMERIC, TRUTH = "a rank", "a number", "a condition"
 
@@ -101,9 +110,9 @@ class Value(NamedTuple):
 
 
 def is_rule(text: str, game: str) -> bool:
-    """Does a text look like a bidding rule: does it begin with an action of the game?"""
-    words = text.replace(";", " ").split()
-    return bool(words) and (words[0] in MODULES[game].ACTIONS or words[0] in ("else", "cards"))
+    """Does a text look like a bidding rule: is its first word, a comment aside, an action?"""
+    first = re.match(r"(?:[\s;]|#[^\n]*)*(\w*)", text)
+    return first is not None and first[1].lower() in (*MODULES[game].ACTIONS, "else", "cards")
 
 
 def parse_rule(text: str, game: str) -> Rule:
@@ -160,11 +169,11 @@ def _expression(text: str, game: str) -> Value:
     """An expression stands where a condition does."""
     whole = f"{next(iter(MODULES[game].ACTIONS))} if {text}"
     compiler = _Compiler(whole, game, len(whole) - len(text))
-    tree = _parse(whole, game, compiler.offset)
-    decisions = list(tree.find_data("decision"))
-    if len(decisions) != 1 or len(tree.children) != 1:
-        compiler.fail(compiler.offset, "one expression is wanted, not a list")
-    return compiler.value(decisions[0].children[1], 0)
+    decision, *others = _parse(whole, game, compiler.offset).children
+    if others:
+        at = _first_token(others[0]).start_pos
+        compiler.fail(at, "one expression is wanted, and here another statement begins")
+    return compiler.value(decision.children[1], 0)
 
 
 def _assembled(statements: Sequence[tuple[int, tuple]]) -> Program:
@@ -185,7 +194,7 @@ def _assembled(statements: Sequence[tuple[int, tuple]]) -> Program:
 @functools.cache
 def _parser(game: str) -> Lark:
     action = f"ACTION.1: /({'|'.join(MODULES[game].ACTIONS)})\\b/"
-    return Lark(f"{GRAMMAR}\n{action}\n", parser="lalr", propagate_positions=True)
+    return Lark(f"{GRAMMAR}\n{action}\n", parser="lalr")
 
 
 def _parse(text: str, game: str, offset: int = 0) -> Tree:
@@ -195,19 +204,25 @@ def _parse(text: str, game: str, offset: int = 0) -> Tree:
     try:
         return _parser(game).parse(text)
     except UnexpectedInput as error:
-        _fail(text, error.pos_in_stream, _unexpected(error, game), offset)
+        at, found = _found(text, error)
+        _fail(text, at, f"{found} cannot stand here: {_expected(error, game)} could", offset)
 
 
-def _unexpected(error: UnexpectedInput, game: str) -> str:
-    """What was found, and what could have stood there."""
-    if not isinstance(error, UnexpectedToken):
-        return "there is no such character in the language"
-    expected = {WORDS.get(name, name.lower()) for name in error.accepts or ()}
-    if "an action" in expected:
-        expected = expected - {"an action"} | {"/".join(MODULES[game].ACTIONS)}
-    ends = error.token.type in ("$END", "_SEPARATOR")
-    found = "the end" if ends else repr(str(error.token))
-    return f"{found} cannot stand here: {_listed(sorted(expected))} could"
+def _found(text: str, error: UnexpectedInput) -> tuple[int, str]:
+    """Where the text went wrong, and what stands there."""
+    token = getattr(error, "token", None)
+    if token is not None and token.type == "$END":
+        return token.end_pos or 0, "the end"
+    at = error.pos_in_stream or 0
+    word = re.match(r"\w+|[<>=!]+|.", text[at:])
+    return at, repr(word[0]) if word else "the end of the line"
+
+
+def _expected(error: UnexpectedInput, game: str) -> str:
+    """What could have stood there."""
+    names = getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()
+    words = {**WORDS, "ACTION": "/".join(MODULES[game].ACTIONS)}
+    return _listed(sorted(words[name] for name in names if name in words))
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -218,10 +233,10 @@ def _listed(words: Sequence[str]) -> str:
 
 def _fail(text: str, position: int | None, what: str, offset: int = 0) -> NoReturn:
     """Raise the error that shows the line and points at the column."""
-    at = len(text) if position is None or position < 0 else position
+    at = len(text) if position is None else position
     before, user_text = text[offset:at], text[offset:]
     row, column = before.count("\n"), len(before) - before.rfind("\n")
-    line = user_text.split("\n")[row]
+    line = "".join(c if c.isprintable() else " " for c in user_text.split("\n")[row]).rstrip()
     where = f"line {row + 1}, column {column}" if "\n" in user_text else f"column {column}"
     raise ValueError(f"rule, {where}: {what}\n  {line}\n  {' ' * (column - 1)}^") from None
 
@@ -285,13 +300,15 @@ class _Compiler:
                 )
 
     def value(self, tree: Any, depth: int) -> Value:
-        """Compile an expression whose result comes to lie at a depth of the stack."""
+        """Compile an expression that finds at most `depth` values on the stack."""
         if depth >= STACK:
             self.fail(_first_token(tree).start_pos, f"nested deeper than {STACK} levels")
         return getattr(self, f"_{tree.data}")(tree, depth)
 
     def _number(self, tree: Any, depth: int) -> Value:
         token = tree.children[0]
+        if math.isinf(float(token)):
+            self.fail(token.start_pos, "this number is too great")
         return Value(NUMERIC, ((NUMBER, float(token)),), token, str(token))
 
     def _name(self, tree: Any, depth: int) -> Value:
@@ -319,17 +336,19 @@ class _Compiler:
         return Value(NUMERIC, ((FEATURE + place, float(strength)),), token)
 
     def _opposite(self, tree: Any, depth: int) -> Value:
-        value = self.numeric(tree.children[0], depth + 1)
-        return Value(NUMERIC, (*value.code, (machine.NEGATE, 0.0)), value.at)
+        sign, operand = tree.children
+        code = self.numeric(operand, depth + 1).code
+        return Value(NUMERIC, (*code, (machine.NEGATE, 0.0)), sign)
 
     def _negation(self, tree: Any, depth: int) -> Value:
-        value = self.truth(tree.children[0], depth + 1)
-        return Value(TRUTH, (*value.code, (machine.NOT, 0.0)), value.at)
+        word, operand = tree.children
+        code = self.truth(operand, depth + 1).code
+        return Value(TRUTH, (*code, (machine.NOT, 0.0)), word)
 
     def _sum(self, tree: Any, depth: int) -> Value:
         """A number may be added to a rank, which moves it up."""
         first, *rest = tree.children
-        value = self.value(first, depth)
+        value = self.value(first, depth + 1)
         kind = RANK if value.kind == RANK and tree.data == "sum" else NUMERIC
         code = self.checked(value, kind).code
         for sign, term in zip(rest[::2], rest[1::2]):
@@ -340,12 +359,12 @@ class _Compiler:
 
     def _extreme(self, tree: Any, depth: int) -> Value:
         word, a, b = tree.children
-        code = (*self.numeric(a, depth).code, *self.numeric(b, depth + 1).code)
+        code = (*self.numeric(a, depth + 1).code, *self.numeric(b, depth + 1).code)
         return Value(NUMERIC, (*code, (CODES[word], 0.0)), word)
 
     def _disjunction(self, tree: Any, depth: int) -> Value:
         first, *rest = tree.children
-        value = self.truth(first, depth)
+        value = self.truth(first, depth + 1)
         code = value.code
         for term in rest:
             code += (*self.truth(term, depth + 1).code, (CODES[tree.data], 0.0))
@@ -354,30 +373,34 @@ class _Compiler:
     _conjunction = _disjunction
 
     def _comparison(self, tree: Any, depth: int) -> Value:
-        """A chain a < b < c says a < b and b < c."""
-        code: tuple[tuple[int, float], ...] = ()
-        parts = tree.children
-        for place in range(0, len(parts) - 2, 2):
-            above = depth + (place > 0)
-            a, b = self.alike(
-                self.value(parts[place], above), self.value(parts[place + 2], above + 1)
-            )
-            code += (*a.code, *b.code, (CODES[parts[place + 1]], 0.0))
-            code += ((machine.AND, 0.0),) if place > 0 else ()
-        return Value(TRUTH, code, _first_token(tree))
+        """A chain a < b < c says a < b and b < c, and asks for b once."""
+        signs = tree.children[1::2]
+        values = self.alike([self.value(part, depth + 2) for part in tree.children[::2]])
+        first, *rest = values
+        if len(signs) == 1:
+            code = (*first.code, *rest[0].code, (CODES[signs[0]], 0.0))
+            return Value(TRUTH, code, first.at)
+        code = ((NUMBER, 1.0), *first.code)
+        for sign, value in zip(signs, rest):
+            code += (*value.code, (machine.LINK, float(CODES[sign])))
+        return Value(TRUTH, (*code, (machine.DROP, 0.0)), first.at)
 
-    def alike(self, a: Value, b: Value) -> tuple[Value, Value]:
-        """Two sides of a comparison, as ranks or as numbers."""
-        if RANK in (a.kind, b.kind):
-            return self.as_rank(a), self.as_rank(b)
-        return self.checked(a, NUMERIC), self.checked(b, NUMERIC)
+    def alike(self, values: Sequence[Value]) -> list[Value]:
+        """The sides of a comparison, as ranks if one of them is one, else as numbers."""
+        if any(value.kind == RANK for value in values):
+            return [self.as_rank(value) for value in values]
+        return [self.checked(value, NUMERIC) for value in values]
 
     def as_rank(self, value: Value) -> Value:
         """A bare number is the rank of this name where a rank is wanted: 7 is the seven."""
         if value.numeral in self.ranks:
             return Value(RANK, ((NUMBER, float(self.ranks[value.numeral])),), value.at)
         if value.kind != RANK:
-            self.fail(value.at.start_pos, f"a rank is compared with a rank: {self.known_ranks()}")
+            self.fail(
+                value.at.start_pos,
+                f"only a rank is compared with a rank, and this is {value.kind}: "
+                f"{self.known_ranks()} or none",
+            )
         return value
 
     def numeric(self, tree: Any, depth: int) -> Value:
@@ -392,16 +415,10 @@ class _Compiler:
         return value
 
     def known_ranks(self) -> str:
-        return ", ".join(names[0] for names in MODULES[self.game].RANK_NAMES) + " or none"
+        return ", ".join(names[0] for names in MODULES[self.game].RANK_NAMES)
 
 
 def _first_token(tree: Any) -> Token:
-    return next(_tokens(tree))
-
-
-def _tokens(tree: Any) -> Iterator[Token]:
-    for child in tree.children:
-        if isinstance(child, Token):
-            yield child
-        else:
-            yield from _tokens(child)
+    while not isinstance(tree, Token):
+        tree = tree.children[0]
+    return tree

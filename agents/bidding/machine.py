@@ -15,10 +15,11 @@ from bestia_env.bits import has
 from bestia_env.rules import beast as beast_rules
 from bestia_env.rules.dispatch import rulebook_of
 
-STACK = 32  # how deep expressions may be nested
-NUMBER, NEGATE, NOT, ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, MOST = range(9)
-LESS, AT_MOST, EQUAL, UNEQUAL, AT_LEAST, MORE, AND, OR = range(9, 17)
-FEATURE = 17  # and all above: what a rule may ask, by its place in the game's table
+STACK = 64  # how deep expressions may be nested
+NUMBER, NEGATE, NOT, LINK, DROP = range(5)
+ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, MOST = range(5, 11)
+LESS, AT_MOST, EQUAL, UNEQUAL, AT_LEAST, MORE, AND, OR = range(11, 19)
+FEATURE = 19  # and all above: what a rule may ask, by its place in the game's table
 MODULES = {"beast": beast, "bestia": bestia}
 
 
@@ -27,7 +28,8 @@ class Program(NamedTuple):
 
     Attributes:
         operations: (L,) int64.
-        numbers: (L,) float64, what an operation takes: a number, or a rank's strength.
+        numbers: (L,) float64, what an operation takes: a number, a rank's strength, or the
+            comparison of a LINK.
         starts: (S + 1,) int64, where each statement's condition begins; the last is L.
         actions: (S,) int64, what each statement says.
         rules: (R + 1,) int64, which statements belong to each rule.
@@ -105,10 +107,23 @@ def evaluate(program, k, v, rng, stack):
             stack[top] = -stack[top]
         elif code == NOT:
             stack[top] = stack[top] == 0
+        elif code == LINK:
+            top -= 1
+            _link(np.int64(number), stack, top)
+        elif code == DROP:
+            top -= 1
         else:
             top -= 1
             stack[top] = _combine(code, stack[top], stack[top + 1])
     return stack[0]
+
+
+@jit
+def _link(comparison, stack, top):
+    """Lay the next link to a chain of comparisons: its truth so far, a, b to its truth, b."""
+    if not _compare(comparison, stack[top], stack[top + 1]):
+        stack[top - 1] = 0
+    stack[top] = stack[top + 1]
 
 
 @jit

@@ -345,10 +345,13 @@ class _Progress:
 
 
 @contextmanager
-def _output(parsed: _Common, what: str, hands: int) -> Iterator[tuple[Path, _Progress]]:
+def _output(parsed: Any, what: str, hands: int) -> Iterator[tuple[Path, _Progress]]:
     """Where to write, checked before anything is played, and a bar for so many hands."""
     from agents.reports import check_writable
+    from bestia_env.rules.table import check_coins
 
+    check_coins("deals", parsed.deals, least=2)
+    check_coins("jobs", parsed.jobs, least=1)
     folder = parsed.out or RUNS / "strategies" / f"{what}-{parsed.game}"
     check_writable(folder)
     began = time.perf_counter()

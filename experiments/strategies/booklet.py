@@ -290,7 +290,8 @@ def draw_page(page: Page) -> tuple[bytes, bytes]:
 
 def _written(figure: Figure, canvas: Any, form: str) -> bytes:
     file = io.BytesIO()
-    options = {"metadata": {"Date": None}} if form == "svg" else {"dpi": 130}
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    options: dict[str, Any] = {"metadata": nothing} if form == "svg" else {"dpi": 130}
     canvas(figure).print_figure(file, format=form, **options)
     return file.getvalue()
 

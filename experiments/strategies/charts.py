@@ -18,7 +18,7 @@ from agents.growth import Growth
 from agents.paired import Paired
 from agents.reports import signed, signed_root, signed_square
 from agents.worth import ClassWorth, Worth
-from experiments.strategies.tables import LEAST_SHOWN, action_names
+from experiments.strategies.tables import LEAST_SHOWN, action_names, frequent
 
 BLUE, GREY = "#2166ac", "#555555"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
@@ -39,7 +39,7 @@ def _picture(width: float, height: float, draw: Callable[[Figure], None]) -> byt
 
 def worth_picture(worth: Worth, columns: int) -> bytes:
     """What the first daring action gains over the quiet one, by class and by seat."""
-    rows = [row for row in worth.by_first(columns) if row.count >= LEAST_SHOWN]
+    rows = frequent(worth.by_first(columns))
     has_seats = len(worth.question.classes.texts) > columns
     height = max(2.6, 0.27 * len(rows) + 1.8)
 

@@ -22,7 +22,7 @@ from agents.worth import ClassWorth, Worth
 from bestia_env.games import game_named
 
 SIGNIFICANT = 0.05
-LEAST_SHOWN = 100  # hands of a class that is printed; the files hold all
+LEAST_SHOWN = 100  # hands of a class that is shown; the files hold all
 WORTH_NOTE = (
     "Pots per hand with half of the 95 % interval, each by itself; gain: over the first action on "
     "the same deals; wins: the seat gets coins, by a trick of Bestia or the hand; pays: a bête, a "
@@ -79,6 +79,11 @@ def action_names(worth: Worth) -> list[str]:
     return [game.action_name(action) for action in worth.question.decision.actions]
 
 
+def frequent(rows: Sequence[ClassWorth]) -> list[ClassWorth]:
+    """The classes of many hands; all, if none has many."""
+    return [row for row in rows if row.count >= LEAST_SHOWN] or list(rows)
+
+
 def print_worth(worth: Worth, columns: int) -> None:
     """Print the classes by the first expressions, and all hands together."""
     question, names = worth.question, action_names(worth)
@@ -94,8 +99,7 @@ def print_worth(worth: Worth, columns: int) -> None:
             grid.add_column(head, justify="right")
     for name in names[1:]:
         grid.add_column(f"chosen: {name}", justify="right")
-    shown = [row for row in worth.by_first(columns) if row.count >= LEAST_SHOWN]
-    for row in shown:
+    for row in frequent(worth.by_first(columns)):
         grid.add_row(*question.classes.words(row.values), *_cells(row))
     grid.add_section()
     grid.add_row(*(["all", *[""] * (columns - 1)]), *_cells(worth.total))

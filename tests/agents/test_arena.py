@@ -235,3 +235,11 @@ def test_networks_are_called_by_their_file_or_run_where_that_tells_them_apart() 
     alike = ["net:runs/a/policy.safetensors", "net:other/a/policy.safetensors"]
     assert labels(alike) == alike
     assert labels(["net:policy.safetensors"]) == ["net:policy"]
+    assert labels(["rule:my/first.rule", "rule:my/policy.rule"]) == ["rule:first", "rule:my"]
+
+
+def test_rules_are_cut_to_a_line() -> None:
+    long = "knock if trumps >= 2\n  or top_trump == ace and seat > 1"
+    short = "knock if trumps >= 2 or top_trump == ac…"
+    assert labels([long, "knock\n", "sound"]) == [short, "knock", "sound"]
+    assert labels([long, "sound", long + " + 1"]) == [f"{short} (1)", "sound", f"{short} (3)"]

@@ -1,0 +1,152 @@
+"""The strategy lab from the command line."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from agents.bidding.machine import MODULES
+from agents.paired import compare_paired
+from agents.policies import parse_policy
+from agents.shipped import shipped_named
+from experiments.strategies import booklet
+from experiments.strategies.__main__ import main
+from experiments.strategies.short_rules import SHORT_RULES
+
+SMALL = {
+    "worth": ["worth", "--game", "bestia", "--deals", "900", "--pots", "1", "4"],
+    "worth of countering": ["worth", "--game", "beast", "--decision", "counter", "--deals", "900"],
+    "worth of taking": ["worth", "--game", "beast", "--deals", "900", "--num-players", "5"],
+    "compare": ["compare", "--game", "bestia", "knock if trumps > 1", "sound", "--deals", "60"],
+    "thresholds": ["thresholds", "--game", "beast", "--at", "0.4", "0.8", "--deals", "40"],
+    "explosion": ["explosion", "--game", "bestia", "--players", "3", "6", "--at", "0.2", "0.9"],
+}
+SMALL["explosion"] += ["--deals", "300"]
+
+
+def run(arguments, folder: Path) -> dict:
+    main([*arguments, "--out", str(folder)])
+    name = arguments[0]
+    for path in folder.glob("*.png"):
+        with Image.open(path) as picture:
+            assert picture.width > 600
+    assert len(list(csv.reader((folder / f"{name}.csv").read_text().splitlines()))) > 2
+    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_command_writes_the_same_whatever_the_number_of_jobs(name, tmp_path, capsys):
+    once = run(SMALL[name], tmp_path / "1")
+    assert capsys.readouterr().out.count("wrote") == 1
+    again = run([*SMALL[name], "--jobs", "2"], tmp_path / "2")
+    for facts in (once, again):
+        del facts["finished"], facts["settings"]
+    assert once == again
+    command = SMALL[name][0]
+    files = {path.name for path in (tmp_path / "1").iterdir()}
+    pots = {"pots.png"} if "--pots" in SMALL[name] else set()
+    assert files == {f"{command}.json", f"{command}.csv", f"{command}.png"} | pots
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "--game", "bestia", "sound"], "at least two strategies"),
+        (["compare", "--game", "bestia", "sound", "sound"], "strategies must differ"),
+        (["compare", "--game", "bestia", "knock if trump > 1", "sound"], "did you mean 'trumps'"),
+        (["worth", "--game", "beast", "--decision", "knock"], "decision of beast must be one of"),
+        (["worth", "--game", "bestia", "--by", "trumps; knock"], "rule, column 9"),
+        (["worth", "--game", "bestia", "--seat", "4"], "seat must be an integer from 0 to 3"),
+        (["worth", "--game", "beast", "--seat", "1"], "only the dealer may take"),
+        (["worth", "--game", "bestia", "--pots", "2", "2"], "pots must differ"),
+        (["worth", "--game", "bestia", "--pots", "0"], "pot must be an integer from 1"),
+        (["worth", "--game", "bestia", "--deals", "1"], "deals must be an integer from 2"),
+        (["worth", "--game", "bestia", "--jobs", "0"], "jobs must be an integer from 1"),
+        (["worth", "--game", "bestia", "--num-players", "11"], "num_players of bestia"),
+        (["worth", "--game", "bestia", "--rules", "maxims=so"], "maxims must be one of"),
+        (["thresholds", "--game", "beast", "--at", "0.5", "1.5"], "must be from 0 to 1"),
+        (["thresholds", "--game", "beast", "--at", "0.5"], "at least two"),
+        (["explosion", "--game", "beast", "--players", "3"], "num_players of beast"),
+        (
+            ["charts", "--policies", "bestia-9"],
+            "there is a chart of bestia-3, .* not of 'bestia-9'",
+        ),
+        (["charts", "--deals", "0"], "deals must be an integer from 2"),
+    ],
+)
+def test_bad_arguments_exit_with_a_line_and_write_nothing(arguments, words, tmp_path, capsys):
+    folder = tmp_path / "out"
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--out", str(folder)])
+    assert stopped.value.code == 2
+    error = capsys.readouterr().err
+    assert re.search(words, error)
+    assert error.startswith("error: ")
+    assert not folder.exists() or not list(folder.iterdir())
+
+
+def test_the_language_is_printed_with_all_that_a_rule_may_ask(capsys):
+    main(["language"])
+    printed = capsys.readouterr().out
+    for module in MODULES.values():
+        for feature in module.FEATURES:
+            assert f"  {feature.name:13}{feature.meaning}" in printed
+    assert "knock if trumps >= 2" in printed
+
+
+# Strategy charts.
+
+
+@pytest.mark.parametrize("name", SHORT_RULES)
+def test_short_rules_are_rules_of_a_shipped_policy_and_play(name):
+    one = shipped_named(name)
+    rule = parse_policy(f"{SHORT_RULES[name].text}; cards by net:{name}", one.game, one.num_players)
+    assert rule.network is not None
+    assert len(SHORT_RULES[name].words) < 300
+
+
+def test_every_hand_has_its_row():
+    for grids in booklet.GRIDS.values():
+        for grid in grids:
+            assert len(set(grid.rows)) == len(grid.rows)
+    for trumps in range(4):
+        for top in range(10):
+            for aces in range(4 - trumps):
+                assert 0 <= booklet._bestia_row((trumps, top, aces)) < len(booklet.BESTIA_ROWS)
+    rows = {booklet._beast_row((t, h)) for t in range(6) for h in range(min(t, 4) + 1)}
+    assert rows == set(range(len(booklet.BEAST_ROWS)))
+    assert {booklet._upcard_row((k,)) for k in range(13)} == set(range(len(booklet.UPCARDS)))
+
+
+def test_a_page_shows_shares_and_the_price_that_the_lab_finds(tmp_path, capsys):
+    main(
+        [
+            *("charts", "--policies", "bestia-3", "--deals", "1500", "--price-deals", "120"),
+            *("--seed", "5", "--out", str(tmp_path)),
+        ]
+    )
+    facts = json.loads((tmp_path / "strategy-charts.json").read_text(encoding="utf-8"))
+    page = facts["pages"][0]
+    cells = [cell for row in page["charts"][0]["rows"].values() for cell in row if cell]
+    assert len(cells) > 40
+    for cell in cells:
+        assert 0 <= cell["come_in"] <= cell["come_in"] + cell["new_cards"] <= 1
+    assert all(
+        cell["come_in"] > 0.9 for cell in page["charts"][0]["rows"]["one trump: ace"] if cell
+    )
+    one = shipped_named("bestia-3")
+    rule = parse_policy(f"{SHORT_RULES['bestia-3'].text}; cards by net:bestia-3", "bestia", 3)
+    table = booklet.Table("bestia", 3, seed=5)
+    found = compare_paired(table, [one.policy, rule], one.policy, 120)
+    assert page["price"]["rule_less_policy"]["mean"] == pytest.approx(
+        found.difference(1, 0).score.mean
+    )
+    page_text = (tmp_path / "strategy-charts.html").read_text(encoding="utf-8")
+    assert page_text.count("<svg") == 1
+    assert "http" not in page_text.replace("http://www.w3.org/", "")
+    assert {path.name for path in tmp_path.iterdir()} == {
+        *("bestia-3.png", "bestia-3.svg", "strategy-charts.html", "strategy-charts.json")
+    }
