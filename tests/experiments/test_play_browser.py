@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(
     not CHROMIUM or not DRIVER, reason="needs chromium and chromedriver"
 )
 CSS = "css selector"
-PATIENCE = 120  # seconds; what is compiled the first time takes its while
+PATIENCE = 240  # seconds; what is compiled the first time takes its while
 
 
 @pytest.fixture(scope="module")
