@@ -12,23 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from agents.estimates import Estimate
 from bestia_env.games import Game, game_named
 from bestia_env.records import Record, states
 from bestia_env.render import render_svg
 from bestia_env.render.facts import facts_of
+from experiments import narration
 from experiments.thoughts import Thought
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _LONGEST = 24  # letters of a name where there is little room
 _TAG = re.compile(r"(?=<)")
-_DEEDS = {
-    **{"LEAVE": "leaves the upcard", "TAKE": "takes the upcard", "PASS": "passes"},
-    **{"PLAY": "says “I play”", "COUNTER": "says “I counter”", "SHOW": "shows a sure hand"},
-    **{"KNOCK": "knocks", "REFUSE": "refuses new cards", "EXCHANGE": "asks for three new cards"},
-}
 
 
 def replay_page(
@@ -122,7 +116,9 @@ class _Scene:
     def steps(self) -> list[dict[str, Any]]:
         """What led to each step: whose deed, in words, and in those for who may not know it."""
         deeds = [self._deed(number) for number in range(1, self.last + 1)]
-        return [{"seat": None, "deed": self._dealt(), "hidden": None, "then": self.then(0)}, *deeds]
+        dealt = f"{narration.dealt(self.game, self._states[0], self.names)}."
+        start = {"seat": None, "deed": dealt, "hidden": None, "then": self.then(0)}
+        return [start, *deeds]
 
     def then(self, step: int) -> str:
         """Who is to act, or how the hand ended."""
@@ -131,16 +127,12 @@ class _Scene:
             return f"The hand is over: {facts.outcome()}."
         return f"{self.names[facts.turn]} is to act: {facts.phase()}."
 
-    def _dealt(self) -> str:
-        s, name = self._states[0][0], self.names[self.record.dealer]
-        upcard = self.game.pack.long_name(s.upcard)
-        return f"{name} deals. The pot is {_figure(s.pot, ',')}, {upcard} is turned up."
-
     def _deed(self, number: int) -> dict[str, Any]:
         seat, action = self.record.actions[number - 1]
         before, after = self._states[number - 1 : number + 1]
-        effects = "".join(f" {effect}." for effect in self._effects(before, after))
-        deed, hidden = self._words(before, action)
+        told = narration.effects(self.game, before, after, self.names)
+        effects = "".join(f" {effect}." for effect in told)
+        deed, hidden = narration.deed(self.game, before, action)
         name = self.names[seat]
         return {
             "seat": seat,
@@ -148,28 +140,6 @@ class _Scene:
             "hidden": f"{name} {hidden}.{effects}" if hidden else None,
             "then": self.then(number),
         }
-
-    def _words(self, before: np.ndarray, action: int) -> tuple[str, str | None]:
-        if action >= self.game.pack.size:
-            return _DEEDS[self.game.action_name(action)], None
-        card = self.game.pack.long_name(action)
-        if self.game.phases(before[0].phase).name == "DISCARD":  # B-07: only the dealer knows which
-            return f"discards {card}", "discards a card"
-        return f"plays {card}", None
-
-    def _effects(self, before: np.ndarray, after: np.ndarray) -> list[str]:
-        """New cards in Bestia, and who takes a trick."""
-        effects = []
-        b, a = before[0], after[0]
-        if self.game.name == "bestia" and self.game.phases(b.phase).name == "OFFER":
-            is_done = self.game.phases(a.phase).name != "OFFER"
-            who = [name for seat, name in enumerate(self.names) if int(a.exchanged) >> seat & 1]
-            if a.gathered:
-                effects.append("The dealer gathers cards to deal from")
-            if is_done and who:
-                effects.append(f"New cards go to {', '.join(who)}")
-        takers = np.flatnonzero(a.tricks > b.tricks)
-        return [*effects, *(f"{self.names[seat]} takes the trick" for seat in takers)]
 
     def pot_after(self) -> str:
         """Coins left in the pot, once the hand is over."""
