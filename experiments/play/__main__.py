@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import ipaddress
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,8 @@ def main(arguments: Arguments) -> None:
     """Serve until interrupted; exits with 2 if something is wrong with the arguments."""
     with ends_cleanly("the tables are kept"):
         server = open_server(arguments)
+        from experiments.play.advising import warm_up
+
         for url in addresses(server):
             print(f"play at {url}", flush=True)
         if not is_loopback(arguments.host):
@@ -46,6 +49,7 @@ def main(arguments: Arguments) -> None:
                 file=sys.stderr,
             )
         print("Ctrl-C ends it; the tables are kept", flush=True)
+        threading.Thread(target=warm_up, daemon=True).start()
         server.run()
     print("\nended")
 

@@ -8,7 +8,9 @@ import numpy as np
 
 from agents.advice import advise
 from agents.estimates import Estimate
-from bestia_env.games import Game
+from bestia_env.engine import legal_actions, new_states, start_sessions
+from bestia_env.games import GAMES, Game
+from bestia_env.view import look
 from experiments.play.settings import Settings
 from experiments.play.words import label
 
@@ -46,6 +48,19 @@ def answer(question: Question) -> dict[str, Any]:
         for advice in advise(question.view, policy, WORLDS)
     ]
     return {"policy": question.settings.adviser_name, "num_worlds": WORLDS, "actions": rows}
+
+
+def warm_up() -> None:
+    """Compile what answers take, which else the first one in each game would wait for."""
+    for game in GAMES.values():
+        settings = Settings(game.name, 4, "", (), game.rules(), 0, 0)
+        states = new_states(game.name, settings.num_players)
+        start_sessions(states, np.zeros(1, np.uint64), 0, 0)
+        view = np.empty_like(states)
+        look(states, 0, states[0].turn, view, 0)
+        legal = int(legal_actions(states, 0))
+        choices = [action for action in range(game.num_actions) if legal >> action & 1]
+        answer(Question(game, settings, view, choices))
 
 
 def _interval(estimate: Estimate) -> dict[str, float]:

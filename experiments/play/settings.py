@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from agents.baselines.dispatch import baselines
-from agents.policies import Policy, default_specs, parse_policy
+from agents.policies import BEST_BASELINES, Policy, default_specs, parse_policy
 from agents.shipped import shipped
 from bestia_env.games import GAMES, Game, game_named
 from bestia_env.rules.bestia import BestiaRules
@@ -21,7 +21,6 @@ FIELDS: dict[str, type] = {
     **{"game": str, "num_players": int, "name": str, "policies": list, "rules": dict},
     **{"seed": object, "pot": int},
 }
-ADVISERS = {"beast": "threshold", "bestia": "sound"}  # where no trained policy is shipped
 _MAX_SEED = 2**53 - 1  # the greatest integer that JavaScript keeps exact
 _LONGEST_NAME, _LONGEST_SPEC = 20, 200
 
@@ -94,7 +93,7 @@ class Settings:
     @property
     def adviser_name(self) -> str:
         """The trained policy for this table, else the strongest baseline."""
-        return trained_name(self.game, self.num_players) or ADVISERS[self.game]
+        return trained_name(self.game, self.num_players) or BEST_BASELINES[self.game]
 
     def adviser(self) -> Policy:
         """The policy of that name."""
@@ -194,7 +193,7 @@ def _choices_of(game: Game) -> dict[str, Any]:
     return {
         "player_counts": list(game.player_counts),
         "policies": [{"spec": spec, "idea": baseline.idea} for spec, baseline in specs],
-        "default_policy": ADVISERS[game.name],
+        "default_policy": BEST_BASELINES[game.name],
         "trained": {str(n): name for n, name in tables.items() if name},
         "options": _options(game),
         "presets": [{"name": name, "rules": asdict(rules)} for name, rules in presets.items()],
