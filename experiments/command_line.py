@@ -90,7 +90,13 @@ def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
         "commit": git_commit(),
         "versions": versions(),
         "networks_sha256": {
-            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
+            _within(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
         },
         "bidding_rules": texts,
     }
+
+
+def _within(path: Path) -> str:
+    """A path as it is in any checkout, if it lies in this one."""
+    root = Path(__file__).resolve().parents[1]
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -370,12 +370,7 @@ def _output(parsed: Any, what: str, hands: int) -> Iterator[tuple[Path, _Progres
 
 
 def _facts(parsed: Any, policies: Sequence[Policy]) -> dict[str, Any]:
-    import dataclasses
-
-    settings = {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in dataclasses.asdict(parsed).items()
-    }
+    settings = {name: value for name, value in asdict(parsed).items() if name != "out"}
     return {"command": type(parsed).__name__.lower(), "settings": settings, **provenance(policies)}
 
 
