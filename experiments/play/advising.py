@@ -37,6 +37,7 @@ def answer(question: Question) -> dict[str, Any]:
     """The probability and the worth of every legal action, the best first, as JSON."""
     policy = question.settings.adviser()
     chances = policy.probabilities(question.view, sum(1 << action for action in question.legal))
+    advices = advise(question.view, policy, WORLDS)
     rows = [
         {
             "action": advice.action,
@@ -45,9 +46,14 @@ def answer(question: Question) -> dict[str, Any]:
             "worth": _interval(advice.worth),
             "behind": _interval(advice.behind),
         }
-        for advice in advise(question.view, policy, WORLDS)
+        for advice in advices
     ]
-    return {"policy": question.settings.adviser_name, "num_worlds": WORLDS, "actions": rows}
+    return {
+        "policy": question.settings.adviser_name,
+        "num_worlds": WORLDS,
+        "num_read": advices[0].num_read,
+        "actions": rows,
+    }
 
 
 def warm_up() -> None:

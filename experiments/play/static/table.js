@@ -238,7 +238,7 @@ async function advise() {
   setBusy(false);
 }
 
-function drawAdvice({policy, num_worlds, actions}) {
+function drawAdvice({policy, num_worlds, num_read, actions}) {
   const rows = actions.map(({name, chance, worth, behind}, place) => element("tr", {className: place ? "" : "best"},
     element("th", {scope: "row"}, name),
     element("td", {}, element("meter", {value: chance, min: 0, max: 1, ariaLabel: "probability"}), ` ${Math.round(chance * 100)}\u00a0%`),
@@ -246,8 +246,12 @@ function drawAdvice({policy, num_worlds, actions}) {
   const heads = ["", `${policy} plays`, "worth"].map((text) => element("th", {scope: "col"}, text));
   at("advice").replaceChildren(
     element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows)),
-    element("p", {}, `Worth in pots per hand if all play on as ${policy} does, over ${num_worlds} deals that you cannot tell from this one; 95 % intervals. What others bid is not read as a hint.`));
+    element("p", {}, `Worth in pots per hand if all play on as ${policy} does, over ${num_worlds} deals that you cannot tell from this one; 95 % intervals. ${reading(policy, num_worlds, num_read)}`));
 }
+
+const reading = (policy, worlds, read) => read === worlds
+  ? `In all of them ${policy} would have bid as the others did.`
+  : `In only ${read} of them would ${policy} have bid as the others did, so take it with care.`;
 
 const interval = ({mean, half_width}) => `${signed(mean.toFixed(2))} ± ${half_width.toFixed(2)}`;
 
