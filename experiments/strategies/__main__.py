@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -29,6 +29,7 @@ from experiments.command_line import RESULTS, RUNS, ends_cleanly, hands_progress
 
 if TYPE_CHECKING:
     from agents.arena import Table
+    from agents.paired import Paired
     from agents.policies import Policy
     from agents.worth import Worth as Found
 
@@ -194,47 +195,51 @@ def _worth(parsed: Worth) -> None:
 
 
 def _compare(parsed: Compare) -> None:
-    from agents.paired import compare_paired, num_hands
     from experiments.strategies import charts, tables
 
-    table = _table(parsed, parsed.pot)
-    policies = [_policy(parsed, spec) for spec in _different("strategies", parsed.strategies)]
-    field = _field(parsed)
-    if len(policies) < 2:
+    specs = _different("strategies", parsed.strategies)
+    if len(specs) < 2:
         raise ValueError("compare takes at least two strategies: policy specs or bidding rules")
-    hands = num_hands(table, len(policies), parsed.deals)
-    with _output(parsed, "compare", hands) as (folder, progress):
-        found = compare_paired(
-            table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
-        )
-        progress.done()
-        tables.print_paired(found)
-        facts = _facts(parsed, (*policies, field)) | tables.paired_facts(found)
-        picture = charts.paired_picture(found)
-        tables.save(folder, "compare", facts, tables.paired_csv(found), {"compare.png": picture})
+    _play_paired(parsed, "compare", specs, tables.print_paired, charts.paired_picture)
 
 
 def _thresholds(parsed: Thresholds) -> None:
-    from agents.paired import compare_paired, num_hands
     from experiments.strategies import charts, tables
 
-    table = _table(parsed, parsed.pot)
     levels = sorted(_different("thresholds", parsed.at))
-    policies = [_policy(parsed, f"threshold:{level:g}") for level in levels]
-    field = _field(parsed)
-    if len(policies) < 2:
+    if len(levels) < 2:
         raise ValueError("thresholds takes at least two of them")
+    _play_paired(
+        parsed,
+        "thresholds",
+        [f"threshold:{level:g}" for level in levels],
+        lambda found: tables.print_thresholds(found, levels),
+        lambda found: charts.thresholds_picture(found, levels),
+    )
+
+
+def _play_paired(
+    parsed: Any,
+    what: str,
+    specs: Sequence[str],
+    show: Callable[[Paired], None],
+    draw: Callable[[Paired], bytes],
+) -> None:
+    """Play strategies on the same deals; print, draw and save what comes of it."""
+    from agents.paired import compare_paired, num_hands
+    from experiments.strategies import tables
+
+    table, field = _table(parsed, parsed.pot), _field(parsed)
+    policies = [_policy(parsed, spec) for spec in specs]
     hands = num_hands(table, len(policies), parsed.deals)
-    with _output(parsed, "thresholds", hands) as (folder, progress):
+    with _output(parsed, what, hands) as (folder, progress):
         found = compare_paired(
             table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
         )
         progress.done()
-        tables.print_thresholds(found, levels)
-        facts = _facts(parsed, (field,)) | tables.paired_facts(found)
-        picture = charts.thresholds_picture(found, levels)
-        csv = tables.paired_csv(found)
-        tables.save(folder, "thresholds", facts, csv, {"thresholds.png": picture})
+        show(found)
+        facts = _facts(parsed, (*policies, field)) | tables.paired_facts(found)
+        tables.save(folder, what, facts, tables.paired_csv(found), {f"{what}.png": draw(found)})
 
 
 def _explosion(parsed: Explosion) -> None:
