@@ -194,32 +194,34 @@ def chosen_picture(found: Sequence[Worth], columns: int) -> Png:
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
+        for place in range(0, len(rows), 2):
+            axes.axhspan(place - 0.5, place + 0.5, color="#f2f2f2", linewidth=0)
         for k, worth in enumerate(found):
             chosen = {row.values: row.chosen[DARING] for row in worth.by_first(columns)}
-            shares = [chosen[row.values] for row in rows]
-            _draw_shares(axes, shares, k / len(found) - 0.3, COLOURS[k % len(COLOURS)])
-            axes.plot([], [], "o", color=COLOURS[k % len(COLOURS)], label=asked_name(worth))
+            places = [place + 0.64 * ((k + 0.5) / len(found) - 0.5) for place in range(len(rows))]
+            _draw_shares(axes, places, [chosen[row.values] for row in rows], COLOURS[k])
+            axes.plot([], [], "o", color=COLOURS[k], label=asked_name(worth))
         axes.set_yticks(range(len(rows)), _row_names(found[0], rows, columns))
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_ylabel(" · ".join(found[0].question.classes.texts[:columns]))
         axes.set_xlim(-2, 102)
-        name = action_names(found[0])[DARING]
-        axes.set_xlabel(f"how often each takes {name}, %, 95 % interval")
+        axes.set_xlabel(f"how often each takes {action_names(found[0])[DARING]}, %, 95 % interval")
         axes.set_title(f"{found[0].question.table.words}, among {field_name(found[0])}")
-        axes.legend(loc="upper center", bbox_to_anchor=(0.4, -0.12), frameon=False, ncols=2)
         _plain_axes(axes)
+        axes.grid(visible=False, axis="y")
         axes.tick_params(axis="y", length=0)
+        figure.legend(loc="outside lower center", frameon=False, ncols=2)
 
-    return _picture(7.5, max(3.2, 0.34 * len(rows) + 2), draw)
+    return _picture(7.5, max(3.2, 0.4 * len(rows) + 1.4), draw)
 
 
-def _draw_shares(axes: Axes, shares: Sequence[Proportion], offset: float, colour: str) -> None:
-    """Dots with their intervals, a little above or below the line of their class."""
+def _draw_shares(
+    axes: Axes, places: Sequence[float], shares: Sequence[Proportion], colour: str
+) -> None:
     means = [100 * share.mean for share in shares]
     ends = [[100 * end for end in share.interval] for share in shares]
     below = [max(mean - low, 0) for mean, (low, _) in zip(means, ends)]
     above = [max(high - mean, 0) for mean, (_, high) in zip(means, ends)]
-    places = [place + offset for place in range(len(shares))]
     axes.errorbar(means, places, xerr=(below, above), fmt="o", color=colour, markersize=4)
 
 
