@@ -12,8 +12,13 @@ LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
 
 .DEFAULT_GOAL := help
 NAME ?= bestia-4
+GAME ?= bestia
+A ?= knock if trumps >= 2
+B ?= knock if trumps >= 2 or top_trump >= re; else exchange if seat < 2
+PORT ?= 8000
+export A B GAME # the shell reads them from its environment, whatever characters they hold
 
-.PHONY: help install demo reproduce measure league test test-slow test-nojit test-boundscheck differential check bench clean
+.PHONY: help install demo compare play charts reproduce measure league test test-slow test-nojit test-boundscheck differential check bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -35,6 +40,15 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: install ## train a learner, play it against the baselines, print and save the table
 	$(BIN)/python -m experiments.demo
+
+compare: install ## two strategies or bidding rules of your own on the same deals (A="…" B="…" GAME=bestia)
+	$(BIN)/python -m experiments.strategies compare --game "$$GAME" "$$A" "$$B"
+
+play: install ## sit at a table in the browser, among any policies (PORT=8000)
+	$(BIN)/python -m experiments.play --port $(PORT)
+
+charts: install ## strategy charts of the shipped policies, to print
+	$(BIN)/python -m experiments.strategies charts --jobs 2
 
 reproduce: install ## train a shipped policy anew (NAME=bestia-4) and compare
 	$(BIN)/python -m experiments.reproduce $(NAME)

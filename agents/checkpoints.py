@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import importlib.metadata
 import json
-import os
 import platform
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from bestia_env.files import write_whole
 
 FORMAT = "bestia_env policy 1"
 _ROOT = Path(__file__).resolve().parents[1]
@@ -69,22 +68,6 @@ def load_checkpoint(path: str | Path) -> tuple[dict[str, np.ndarray], dict[str, 
 def sidecar_path(path: str | Path) -> Path:
     """The sidecar's place beside the weights."""
     return Path(path).with_suffix(".json")
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file's content at once, so that no reader and no crash ever sees half of it."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes it private
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def versions() -> dict[str, str | None]:

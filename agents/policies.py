@@ -18,7 +18,7 @@ from bestia_env.observe import layout, write_mask, write_observation
 NETWORK = -1  # the kind of policies that are networks
 DRAWS = 1000
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
-CARD_PLAYERS = {"beast": "threshold", "bestia": "sound"}  # of bidding rules that name none
+BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the cards of rules
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def _bidder(spec: str, text: str, game: str, num_players: int) -> Policy:
     from agents.bidding.language import parse_rule
 
     program, cards = parse_rule(text, game)
-    player = _card_player(cards or CARD_PLAYERS[game], game, num_players, [])
+    player = _card_player(cards or BEST_BASELINES[game], game, num_players, [])
     return replace(player, spec=spec, program=program, rule=text)
 
 

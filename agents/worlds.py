@@ -2,7 +2,7 @@
 
 Search and advice play out hands whose hidden cards they do not know. `determinize` fills these in,
 all ways that are consistent with what the seat may know being equally likely; nothing is read into
-what others have said. Known are
+what others have said, which is the business of `agents.reading`. Known are
 
 - the cards that the viewer holds, has put away and has seen, and how many every seat holds;
 - the voids shown (none where a revoke is allowed, B-13);

@@ -20,15 +20,16 @@ from bestia_env import engine
 from bestia_env.deals import DealOptions, checked_seed, is_integer
 from bestia_env.games import game_named
 from bestia_env.observe import layout, state_pieces, write_state
+from bestia_env.records import Record, record_hand
 from bestia_env.render import render_svg, render_text
 from bestia_env.render.screen import FPS, MODES, Screen
 from bestia_env.rules.table import match
 
 REWARDS = ("equity", "coins")
-# What no step changes, and is dear to copy.
+# What no step changes in place, and is dear to copy.
 _SHARED = (
     *("game", "rules", "observation_spaces", "action_spaces", "state_space"),
-    *("possible_agents", "_seats", "_layout", "_at", "_deals"),
+    *("possible_agents", "_seats", "_layout", "_at", "_deals", "_dealt", "_last_dealt"),
 )
 
 
@@ -95,6 +96,8 @@ class TableEnv(AECEnv):
         self.hand_over = False
         self.history: list[tuple[int, int]] = []
         self.last_history: list[tuple[int, int]] = []
+        self._dealt: np.ndarray | None = None  # the state at the start of the hand in progress
+        self._last_dealt: np.ndarray | None = None  # and of the hand settled last
 
     def _make_spaces(self) -> None:
         low = np.zeros(self._layout.size, np.float32)
@@ -155,6 +158,7 @@ class TableEnv(AECEnv):
         else:
             engine.start_stacked_session(self.states, 0, key, deals.dealer, deals.pot, deck, deck)
         self._lay_heap(0)
+        self._dealt, self._last_dealt = self.states.copy(), None
         self._begun = True
         self.agents = list(self.possible_agents)
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -213,6 +217,7 @@ class TableEnv(AECEnv):
         share = fine / (self.num_players - 1)
         self._reward([-fine if agent == offender else share for agent in self.possible_agents])
         self._write_infos()
+        self._dealt = self._last_dealt = None
         self._end()
         self._show()
 
@@ -227,6 +232,7 @@ class TableEnv(AECEnv):
         """Give the hand's rewards, and deal the next or end the session."""
         self.hand_over = True
         self.last_history, self.history = self.history, []
+        self._last_dealt, self._dealt = self._dealt, None
         coins = np.empty(self.num_players)
         engine.write_rewards(self.states, 0, self.reward == "equity", coins)
         self._reward(coins.tolist())
@@ -245,6 +251,7 @@ class TableEnv(AECEnv):
         else:
             engine.deal_next_stacked_hand(self.states, 0, deck, deck)
         self._lay_heap(hand_number)
+        self._dealt = self.states.copy()
 
     def _lay_heap(self, hand_number: int) -> None:
         """In Bestia, gathered cards are dealt in the order given, or else in one from the seed."""
@@ -376,6 +383,19 @@ class TableEnv(AECEnv):
     def close(self) -> None:
         """Close the window if there is one."""
         self._screen.close()
+
+    # The hand as data.
+
+    @property
+    def record(self) -> Record | None:
+        """The hand in progress, or None; it shows all cards and is not for policies."""
+        return None if self._dealt is None else record_hand(self._dealt, self.history)
+
+    @property
+    def last_record(self) -> Record | None:
+        """The hand settled last in this session; None before the first, or if one was annulled."""
+        dealt = self._last_dealt
+        return None if dealt is None else record_hand(dealt, self.last_history)
 
     # Copies.
 

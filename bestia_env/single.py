@@ -101,7 +101,10 @@ class SeatEnv(gymnasium.Env):
 
     @property
     def table(self) -> TableEnv:
-        """The table at which the learner sits; its state is not for policies."""
+        """The table at which the learner sits; its state is not for policies.
+
+        `table.last_record` is the hand settled last as data (`bestia_env.records`).
+        """
         return self._table
 
     @property

@@ -50,8 +50,13 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on the error stream; yields what is to be called with numbers of hands done."""
+def hands_progress(total: int, what: str = "hands") -> Iterator[Callable[[int], None]]:
+    """A bar on the error stream; yields what is to be called with numbers of hands done.
+
+    Args:
+        total: so many hands.
+        what: is counted if not hands.
+    """
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -63,7 +68,7 @@ def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
     )
 
     columns = (
-        TextColumn("hands"),
+        TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -71,7 +76,7 @@ def hands_progress(total: int) -> Iterator[Callable[[int], None]]:
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        yield functools.partial(bar.advance, bar.add_task("hands", total=total))
+        yield functools.partial(bar.advance, bar.add_task(what, total=total))
 
 
 def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
@@ -85,7 +90,13 @@ def provenance(policies: Sequence[Policy]) -> dict[str, Any]:
         "commit": git_commit(),
         "versions": versions(),
         "networks_sha256": {
-            str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
+            _within(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in networks
         },
         "bidding_rules": texts,
     }
+
+
+def _within(path: Path) -> str:
+    """A path as it is in any checkout, if it lies in this one."""
+    root = Path(__file__).resolve().parents[1]
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)

@@ -13,13 +13,13 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Who may import whom: only one's own floor and those below. Names are relative to bestia_env.
 FLOORS = (
-    ("_jit", "bits", "cards", "rng", "rules"),
+    ("_jit", "bits", "cards", "files", "rng", "rules"),
     ("rules.table", "rules.tricks"),
     ("rules.beast", "rules.bestia"),
     ("rules.dispatch", "view", "games"),
     ("observe", "deals", "words"),
     ("engine", "suits", "render.facts", "render.elements", "render.artwork", "render.places"),
-    ("render.text", "render.cards"),
+    ("records", "render.text", "render.cards"),
     ("render.seats",),
     ("render.svg",),
     ("render.rgb", "render.window"),

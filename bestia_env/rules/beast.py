@@ -147,6 +147,18 @@ class BeastRules:
         s.revoke_allowed = self.revoke == "penalty"
         s.match_limit = self.match_limit
 
+    @classmethod
+    def read(cls, s: np.record) -> BeastRules:
+        """The options that stand in a state record."""
+        return cls(
+            losing_counterer=LOSING_COUNTERER[s.losing_counterer],
+            carry_stakes=CARRY_STAKES[s.carry_stakes],
+            counter_order=COUNTER_ORDER[s.counter_order],
+            demonstration=DEMONSTRATION[s.demonstration],
+            revoke=REVOKE[int(s.revoke_allowed)],
+            match_limit=int(s.match_limit),
+        )
+
     @staticmethod
     def opening_pot(num_players: int) -> int:
         """The pot of a hand that carries nothing, in coins (BEAST-04)."""

@@ -170,6 +170,24 @@ class BestiaRules:
         s.maxim_3 = self.maxim_3
         s.match_limit = self.match_limit
 
+    @classmethod
+    def read(cls, s: np.record) -> BestiaRules:
+        """The options that stand in a state record."""
+        return cls(
+            stake=int(s.stake),
+            dealer_stake=DEALER_STAKE[s.dealer_stake],
+            all_pass=ALL_PASS[s.all_pass],
+            first_lead=FIRST_LEAD[s.first_lead],
+            must_head=bool(s.must_head),
+            force=bool(s.force),
+            revoke=REVOKE[int(s.revoke_allowed)],
+            maxims=MAXIMS[s.maxims],
+            maxim_1=bool(s.maxim_1),
+            maxim_2=bool(s.maxim_2),
+            maxim_3=bool(s.maxim_3),
+            match_limit=int(s.match_limit),
+        )
+
     def opening_pot(self, num_players: int) -> int:
         """The pot of a hand that carries nothing, in coins (BESTIA-07)."""
         return self.stake

@@ -19,7 +19,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from agents.policies import Policy
     from agents.worth import Worth as Found
 
-FIELDS = {"beast": "threshold:0.55", "bestia": "sound"}  # the best of the baselines
 DARING = {"beast": ("sure_tricks", "trumps"), "bestia": ("trumps", "top_trump")}
 BLIND = ("upcard",)  # by what hands are told apart before the cards are seen
 
@@ -171,7 +170,7 @@ def _worth(parsed: Worth) -> None:
     by = parsed.by or (BLIND if decision.is_of_dealer else DARING[parsed.game])
     by_seat = parsed.seat is None and not decision.is_of_dealer and "seat" not in by
     classes = parse_expressions([*by, "seat"] if by_seat else by, parsed.game)
-    field = _policy(parsed, parsed.field or FIELDS[parsed.game])
+    field = _field(parsed)
     asked = _policy(parsed, parsed.strategy) if parsed.strategy else field
     questions = [
         Question(_table(parsed, pot), decision, (field, asked), classes, parsed.seat)
@@ -200,7 +199,7 @@ def _compare(parsed: Compare) -> None:
 
     table = _table(parsed, parsed.pot)
     policies = [_policy(parsed, spec) for spec in _different("strategies", parsed.strategies)]
-    field = _policy(parsed, parsed.field or FIELDS[parsed.game])
+    field = _field(parsed)
     if len(policies) < 2:
         raise ValueError("compare takes at least two strategies: policy specs or bidding rules")
     hands = num_hands(table, len(policies), parsed.deals)
@@ -222,7 +221,7 @@ def _thresholds(parsed: Thresholds) -> None:
     table = _table(parsed, parsed.pot)
     levels = sorted(_different("thresholds", parsed.at))
     policies = [_policy(parsed, f"threshold:{level:g}") for level in levels]
-    field = _policy(parsed, parsed.field or FIELDS[parsed.game])
+    field = _field(parsed)
     if len(policies) < 2:
         raise ValueError("thresholds takes at least two of them")
     hands = num_hands(table, len(policies), parsed.deals)
@@ -324,6 +323,12 @@ def _policy(parsed: Any, spec: str, num_players: int | None = None) -> Policy:
     return parse_policy(spec, parsed.game, num_players or parsed.num_players)
 
 
+def _field(parsed: _AtTable) -> Policy:
+    from agents.policies import BEST_BASELINES
+
+    return _policy(parsed, parsed.field or BEST_BASELINES[parsed.game])
+
+
 def _different(what: str, values: Sequence[Any]) -> Sequence[Any]:
     if len(set(values)) < len(values):
         raise ValueError(f"{what} must differ, not {' '.join(map(str, values))}")
@@ -365,12 +370,7 @@ def _output(parsed: Any, what: str, hands: int) -> Iterator[tuple[Path, _Progres
 
 
 def _facts(parsed: Any, policies: Sequence[Policy]) -> dict[str, Any]:
-    import dataclasses
-
-    settings = {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in dataclasses.asdict(parsed).items()
-    }
+    settings = {name: value for name, value in asdict(parsed).items() if name != "out"}
     return {"command": type(parsed).__name__.lower(), "settings": settings, **provenance(policies)}
 
 

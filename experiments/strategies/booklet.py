@@ -25,7 +25,7 @@ from agents.arena import Table
 from agents.bidding.language import parse_expressions
 from agents.decisions import Question, decision_named
 from agents.paired import Paired, compare_paired
-from agents.policies import parse_policy
+from agents.policies import BEST_BASELINES, parse_policy
 from agents.shipped import Shipped
 from agents.worth import ClassWorth, Worth, worth_of_actions
 from experiments.strategies.short_rules import SHORT_RULES, ShortRule
@@ -36,7 +36,6 @@ WORDS = {
     "bestia": {"in": "knocks", "new": "takes new cards", "out": "stays out"},
     "beast": {"in": "plays, counters, takes", "out": "passes, leaves"},
 }
-BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}
 Values = tuple[float, ...]
 Progress = Callable[[int], None]
 
@@ -222,7 +221,7 @@ def _price(
     table = Table(shipped.game, shipped.num_players, seed=seed)
     specs = (
         f"{rule.text}; cards by net:{shipped.name}",
-        BASELINES[shipped.game],
+        BEST_BASELINES[shipped.game],
     )
     others = [parse_policy(spec, shipped.game, shipped.num_players) for spec in specs]
     return compare_paired(

@@ -8,6 +8,7 @@ from agents.advice import advise, worth_of_actions
 from agents.matches import seed_players, tag
 from agents.networks import Network
 from agents.policies import NETWORK, Policy, parse_policy
+from agents.reading import draw_read_worlds
 from agents.worlds import draw_worlds
 from bestia_env.engine import act
 from bestia_env.games import GAMES
@@ -44,13 +45,12 @@ def moments(game: str, n: int, count: int) -> list[tuple[np.ndarray, list[int]]]
 
 
 def slow_scores(
-    view: np.ndarray, action: int, policy: Policy, field: Policy, num_worlds: int, seed: int
+    view: np.ndarray, action: int, policy: Policy, field: Policy, worlds: np.ndarray, seed: int
 ) -> np.ndarray:
     """The same, one decision at a time."""
     seat, n = int(view[0].viewer), int(view[0].num_players)
-    world_seed, players = seed_sequence_keys(seed, 2)
-    scores = []
-    for number, state in enumerate(draw_worlds(view, num_worlds, int(world_seed))):
+    players, scores = seed_sequence_keys(seed, 2)[1], []
+    for number, state in enumerate(worlds):
         states, seen = np.array([state], view.dtype), view.copy()
         sitting = [policy if i == seat else field for i in range(n)]
         rngs, tags = np.zeros((1, n), np.uint64), np.array([tag(policy), tag(field)], np.uint64)
@@ -70,13 +70,19 @@ def test_a_worth_is_the_mean_of_hands_played_out_one_by_one(game: str, n: int) -
     players += [parse_policy("bold", game, n)]
     for number, (view, actions) in enumerate(moments(game, n, 6)):
         policy, field = players[number % 3], players[(number + number // 3) % 3]
-        worths = worth_of_actions(view, policy, 15, number, field)
-        advice = advise(view, policy, 15, number, field)
+        arguments, read = (view, policy, 15, number, field), number % 4 > 0
+        worths = worth_of_actions(*arguments, read_bids=read)
+        advice = advise(*arguments, read_bids=read)
         assert list(worths) == actions
-        best = slow_scores(view, advice[0].action, policy, field, 15, number)
+        world_seed = int(seed_sequence_keys(number, 2)[0])
+        worlds, num_read = draw_worlds(view, 15, world_seed), 0
+        if read:
+            worlds, num_read = draw_read_worlds(view, 15, world_seed, field)
+        best = slow_scores(view, advice[0].action, policy, field, worlds, number)
         for one in advice:
-            scores = slow_scores(view, one.action, policy, field, 15, number)
+            scores = slow_scores(view, one.action, policy, field, worlds, number)
             assert one.worth == worths[one.action]
+            assert one.num_read == num_read
             assert one.name == GAMES[game].action_name(one.action)
             for found, expected in ((one.worth, scores), (one.behind, scores - best)):
                 assert found.mean == pytest.approx(expected.mean(), abs=1e-9)
@@ -108,6 +114,32 @@ def test_a_seed_repeats_and_the_field_is_the_policy_unless_another_is_named() ->
     assert worths == worth_of_actions(view, sound, 60, 7, sound)
     assert worths != worth_of_actions(view, sound, 60, 8)
     assert worths != worth_of_actions(view, sound, 60, 7, doctor)
+
+
+def test_who_bids_first_has_nothing_to_read() -> None:
+    deck, sound = list(range(40)), parse_policy("sound", "bestia", 4)
+    table = Table(Session("bestia", 4, {}, 3, 0, [deck], [deck]))
+    first = worth_of_actions(table.view(0), sound, 60, 7)
+    assert first == worth_of_actions(table.view(0), sound, 60, 7, read_bids=False)
+    assert advise(table.view(0), sound, 60)[0].num_read == 60
+    table.act(bestia.KNOCK)
+    second = worth_of_actions(table.view(1), sound, 60, 7)
+    assert second != worth_of_actions(table.view(1), sound, 60, 7, read_bids=False)
+
+
+def test_a_knock_is_respected_and_one_that_nobody_makes_is_said_to_be_unread() -> None:
+    """With nothing in hand against a knock from the near-certain, and then from the doctor."""
+    deck = [39, *range(30, 33), 0, 10, 20, *range(1, 10), *range(11, 20), *range(21, 30)]
+    deck += range(33, 39)
+    table = Table(Session("bestia", 3, {}, 2, 0, [deck], [deck]))
+    table.act(bestia.KNOCK)
+    tight, doctor = (parse_policy(name, "bestia", 3) for name in ("tight", "doctor"))
+    sound = parse_policy("sound", "bestia", 3)
+    read = worth_of_actions(table.view(1), sound, 400, 0, tight)
+    blind = worth_of_actions(table.view(1), sound, 400, 0, tight, read_bids=False)
+    assert read[bestia.KNOCK].high < blind[bestia.KNOCK].low
+    assert advise(table.view(1), sound, 40, 0, tight)[0].num_read == 40
+    assert advise(table.view(1), sound, 40, 0, doctor)[0].num_read == 0
 
 
 def test_bad_arguments_are_errors() -> None:

@@ -184,6 +184,6 @@ def test_names_of_networks_are_shortened_where_that_is_clear() -> None:
 
 
 def test_numbers_carry_a_sign_but_not_a_zero_minus() -> None:
-    assert reports._signed(-0.0004) == "+0.000"
-    assert reports._signed(-0.0014) == "−0.001"
-    assert reports._signed(12.6, "+.0f") == "+13"
+    assert reports.signed(-0.0004) == "+0.000"
+    assert reports.signed(-0.0014) == "−0.001"
+    assert reports.signed(12.6, "+.0f") == "+13"

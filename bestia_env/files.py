@@ -1,0 +1,44 @@
+"""Files that no reader and no crash ever sees half written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file's content at once, so that no reader and no crash ever sees half of it."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp makes it private
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def append_whole(path: Path, line: bytes) -> None:
+    """Add a line to the end of a file by a single write; of a write cut short nothing stays.
+
+    Args:
+        path: the file, made if it is missing.
+        line: without its newline.
+
+    Raises:
+        OSError: the file cannot be written, or not wholly.
+    """
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        size = os.fstat(handle).st_size
+        if os.write(handle, line + b"\n") != len(line) + 1:
+            os.ftruncate(handle, size)
+            raise OSError(f"{path} could not be written wholly")
+    finally:
+        os.close(handle)
