@@ -140,6 +140,24 @@ def play_piece(table: Table, policies: Sequence[Policy], piece: Piece) -> np.nda
     Returns:
         (D, n) float64: pots per hand of every player of the line-up, meaned over the rotations.
     """
+    scores, base_pots = _play_rotations(table, policies, piece)
+    return scores.sum(axis=1) / (table.num_players**2 * base_pots[:, None])
+
+
+def play_rotations(table: Table, policies: Sequence[Policy], piece: Piece) -> np.ndarray:
+    """The same, hand by hand.
+
+    Returns:
+        (D, n, n) float64: pots per hand by deal, rotation and player of the line-up.
+    """
+    scores, base_pots = _play_rotations(table, policies, piece)
+    return scores / (table.num_players * base_pots[:, None, None])
+
+
+def _play_rotations(
+    table: Table, policies: Sequence[Policy], piece: Piece
+) -> tuple[np.ndarray, np.ndarray]:
+    """Scores (D, n, n) int64 in n-ths of a coin, and P (D,) int64 of every deal."""
     n, deals = table.num_players, piece.stop - piece.start
     states = new_states(table.game, n, table.rules, deals * n)
     deal_copies(states, n, table.keys.deals, piece.start, table.carried)
@@ -153,8 +171,7 @@ def play_piece(table: Table, policies: Sequence[Policy], piece: Piece) -> np.nda
     play(states, policies, sitting, chances)
     scores = np.empty(sitting.shape, np.int64)
     score_seats(states, scores)
-    totals = scores.reshape(deals, n, n)[:, rotations, seats].sum(axis=1)
-    return totals / (n * n * base_pots[:, None])
+    return scores.reshape(deals, n, n)[:, rotations, seats], base_pots
 
 
 # The work in pieces, in this process or in several.

@@ -221,7 +221,14 @@ def check_writable(folder: Path) -> None:
 # The picture.
 
 
-def picture(result: Result) -> bytes:
+class Png(bytes):
+    """A picture's file, which a notebook shows."""
+
+    def _repr_png_(self) -> bytes:
+        return bytes(self)
+
+
+def picture(result: Result) -> Png:
     """The matrix as a heat map, and beside it the ranking with error bars, as PNG."""
     side = max(0.92 * len(result.specs), 2.4)
     names = 0.085 * max(len(name) for name in labels(result.specs))
@@ -237,7 +244,7 @@ def picture(result: Result) -> bytes:
         figure.suptitle(_title(result), fontsize=12.5, fontweight="bold")
         file = io.BytesIO()
         FigureCanvasAgg(figure).print_figure(file, format="png", dpi=150)
-    return file.getvalue()
+    return Png(file.getvalue())
 
 
 def _title(result: Result) -> str:

@@ -48,9 +48,6 @@ def draw(runs: tuple[Path, ...], out: Path) -> None:
         ValueError: a folder holds no run, or one without evaluations.
         OSError: the picture cannot be written.
     """
-    import matplotlib
-
-    matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
     panels: dict[tuple[str, int], list[list[dict[str, Any]]]] = {}

@@ -13,31 +13,37 @@ from matplotlib.colors import FuncNorm
 from matplotlib.figure import Figure
 
 from agents.arena import Table
-from agents.estimates import Estimate
+from agents.estimates import Estimate, Proportion
 from agents.growth import Growth
 from agents.paired import Paired
-from agents.reports import signed, signed_root, signed_square
+from agents.reports import Png, signed, signed_root, signed_square
 from agents.worth import ClassWorth, Worth
-from experiments.strategies.tables import LEAST_SHOWN, action_names, frequent
+from experiments.strategies.tables import (
+    LEAST_SHOWN,
+    action_names,
+    asked_name,
+    field_name,
+    frequent,
+)
 
 BLUE, GREY = "#2166ac", "#555555"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 DARING = 1  # the place of the first action that is not the quiet one
 
 
-def _picture(width: float, height: float, draw: Callable[[Figure], None]) -> bytes:
+def _picture(width: float, height: float, draw: Callable[[Figure], None]) -> Png:
     with matplotlib.rc_context({"font.family": "DejaVu Sans", "font.size": 9.5}):
         figure = Figure(figsize=(width, height), layout="constrained")
         draw(figure)
         file = io.BytesIO()
         FigureCanvasAgg(figure).print_figure(file, format="png", dpi=150)
-    return file.getvalue()
+    return Png(file.getvalue())
 
 
 # What actions are worth.
 
 
-def worth_picture(worth: Worth, columns: int) -> bytes:
+def worth_picture(worth: Worth, columns: int) -> Png:
     """What the first daring action gains over the quiet one, by class and by seat."""
     rows = frequent(worth.by_first(columns))
     has_seats = len(worth.question.classes.texts) > columns
@@ -50,11 +56,10 @@ def worth_picture(worth: Worth, columns: int) -> bytes:
         _draw_classes(panels[0], worth, rows)
         if has_seats:
             _draw_seats(figure, panels[1], worth, rows, columns)
-        players = worth.question.players
         names = action_names(worth)
         figure.suptitle(
             f"{worth.question.table.words}: what {names[DARING]} gains over {names[0]}\n"
-            f"{players[1].spec} among {players[0].spec}; {worth.num_deals:,} deals, "
+            f"{asked_name(worth)} among {field_name(worth)}; {worth.num_deals:,} deals, "
             f"seed {worth.question.table.seed}",
             fontsize=11,
         )
@@ -134,7 +139,7 @@ def _draw_seats(
     axes.tick_params(length=0)
 
 
-def pots_picture(found: Sequence[Worth], columns: int) -> bytes:
+def pots_picture(found: Sequence[Worth], columns: int) -> Png:
     """What the first daring action gains, by the pot, for the most frequent classes."""
     by_pot = [{row.values: row for row in worth.by_first(columns)} for worth in found]
     common = sorted(by_pot[0].values(), key=lambda row: -row.count)[: len(COLOURS)]
@@ -178,10 +183,52 @@ def _plain_axes(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
+def chosen_picture(found: Sequence[Worth], columns: int) -> Png:
+    """How often each asked strategy takes the first daring action, by class.
+
+    Args:
+        found: answers to the same question, asked of different strategies.
+        columns: expressions by which classes are told apart, the first of the question.
+    """
+    rows = frequent(found[0].by_first(columns))
+
+    def draw(figure: Figure) -> None:
+        axes = figure.subplots()
+        for place in range(0, len(rows), 2):
+            axes.axhspan(place - 0.5, place + 0.5, color="#f2f2f2", linewidth=0)
+        for k, worth in enumerate(found):
+            chosen = {row.values: row.chosen[DARING] for row in worth.by_first(columns)}
+            places = [place + 0.64 * ((k + 0.5) / len(found) - 0.5) for place in range(len(rows))]
+            _draw_shares(axes, places, [chosen[row.values] for row in rows], COLOURS[k])
+            axes.plot([], [], "o", color=COLOURS[k], label=asked_name(worth))
+        axes.set_yticks(range(len(rows)), _row_names(found[0], rows, columns))
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        axes.set_ylabel(" · ".join(found[0].question.classes.texts[:columns]))
+        axes.set_xlim(-2, 102)
+        axes.set_xlabel(f"how often each takes {action_names(found[0])[DARING]}, %, 95 % interval")
+        axes.set_title(f"{found[0].question.table.words}, among {field_name(found[0])}")
+        _plain_axes(axes)
+        axes.grid(visible=False, axis="y")
+        axes.tick_params(axis="y", length=0)
+        figure.legend(loc="outside lower center", frameon=False, ncols=2)
+
+    return _picture(7.5, max(3.2, 0.4 * len(rows) + 1.4), draw)
+
+
+def _draw_shares(
+    axes: Axes, places: Sequence[float], shares: Sequence[Proportion], colour: str
+) -> None:
+    means = [100 * share.mean for share in shares]
+    ends = [[100 * end for end in share.interval] for share in shares]
+    below = [max(mean - low, 0) for mean, (low, _) in zip(means, ends)]
+    above = [max(high - mean, 0) for mean, (_, high) in zip(means, ends)]
+    axes.errorbar(means, places, xerr=(below, above), fmt="o", color=colour, markersize=4)
+
+
 # Strategies on the same deals.
 
 
-def paired_picture(found: Paired) -> bytes:
+def paired_picture(found: Paired) -> Png:
     """Scores, and what each strategy loses to the best on the same deals."""
     order = found.ranking
     names = [_folded(found.specs[a]) for a in order]
@@ -236,7 +283,7 @@ def _draw_dots(axes: Axes, estimates: Sequence[Estimate], first: int = 0) -> Non
     axes.tick_params(axis="y", length=0)
 
 
-def thresholds_picture(found: Paired, levels: Sequence[float]) -> bytes:
+def thresholds_picture(found: Paired, levels: Sequence[float]) -> Png:
     """Score against threshold."""
 
     def draw(figure: Figure) -> None:
@@ -267,7 +314,7 @@ def thresholds_picture(found: Paired, levels: Sequence[float]) -> bytes:
 # The growth of the pot.
 
 
-def explosion_picture(table: Table, rows: Sequence[tuple[int, Growth]]) -> bytes:
+def explosion_picture(table: Table, rows: Sequence[tuple[int, Growth]]) -> Png:
     """E[m] and E[m²] by the share of players who come in, a curve for each number of players."""
     counts = sorted({players for players, _ in rows})
 
@@ -289,7 +336,7 @@ def explosion_picture(table: Table, rows: Sequence[tuple[int, Growth]]) -> bytes
             axes.set_xlabel(f"seats that {word}, %")
             _plain_axes(axes)
         panels[1].set_yscale("symlog", linthresh=1)
-        panels[0].legend(frameon=False)
+        panels[0].legend(frameon=False, loc="upper left")
         figure.suptitle(
             f"{table.game.capitalize()}: a hand makes m P of a pot P when all play threshold:T, "
             f"T from high (left) to low; seed {table.seed}",

@@ -15,9 +15,11 @@ from rich.measure import Measurement
 from rich.table import Table as Grid
 
 from agents.checkpoints import write_whole
+from agents.decisions import ASKED, FIELD
 from agents.estimates import Estimate, Proportion
 from agents.growth import Growth
 from agents.paired import Paired
+from agents.reports import labels
 from agents.worth import ClassWorth, Worth
 from bestia_env.games import game_named
 
@@ -79,6 +81,16 @@ def action_names(worth: Worth) -> list[str]:
     return [game.action_name(action) for action in worth.question.decision.actions]
 
 
+def field_name(worth: Worth) -> str:
+    """Who plays the other seats, in a few words."""
+    return labels([worth.question.players[FIELD].spec])[0]
+
+
+def asked_name(worth: Worth) -> str:
+    """Who the asked seat goes on as, in a few words."""
+    return labels([worth.question.players[ASKED].spec])[0]
+
+
 def frequent(rows: Sequence[ClassWorth]) -> list[ClassWorth]:
     """The classes of many hands; all, if none has many."""
     return [row for row in rows if row.count >= LEAST_SHOWN] or list(rows)
@@ -87,8 +99,8 @@ def frequent(rows: Sequence[ClassWorth]) -> list[ClassWorth]:
 def print_worth(worth: Worth, columns: int) -> None:
     """Print the classes by the first expressions, and all hands together."""
     question, names = worth.question, action_names(worth)
-    asked, field = question.players[1].spec, question.players[0].spec
-    grid = Grid(title=f"{question.table.words}: {question.decision.name}; {asked} among {field}")
+    who = f"{asked_name(worth)} among {field_name(worth)}"
+    grid = Grid(title=f"{question.table.words}: {question.decision.name}; {who}")
     for text in question.classes.texts[:columns]:
         grid.add_column(text, justify="right")
     grid.add_column("hands", justify="right")

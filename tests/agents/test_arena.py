@@ -5,7 +5,15 @@ import numpy as np
 import pytest
 
 from agents import arena
-from agents.arena import Piece, Table, compare, evaluate, one_against_field, play_piece
+from agents.arena import (
+    Piece,
+    Table,
+    compare,
+    evaluate,
+    one_against_field,
+    play_piece,
+    play_rotations,
+)
 from agents.estimates import Estimate, Moments, holm
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
 from agents.reports import labels
@@ -55,6 +63,16 @@ def test_a_deterministic_policy_among_its_copies_scores_zero_on_every_deal(n: in
     assert one_against_field(knocker(1, n), knocker(1, n), 200, seed=1, num_players=n) == Estimate(
         0, 0, 200
     )
+
+
+def test_the_rotations_of_a_deal_have_the_mean_of_the_deal() -> None:
+    table, piece = Table("beast", 4, seed=5), Piece((0, 1, 2, 3), 3, 40)
+    scores = play_rotations(table, baselines("beast"), piece)
+    assert scores.shape == (37, 4, 4)
+    meaned = play_piece(table, baselines("beast"), piece)
+    np.testing.assert_allclose(scores.mean(axis=1), meaned, atol=1e-12)
+    np.testing.assert_allclose(scores.sum(axis=2), 0, atol=1e-12)
+    assert scores.std(axis=1).max() > 0.1
 
 
 # Cases known by thought alone.

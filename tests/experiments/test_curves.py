@@ -1,3 +1,4 @@
+import matplotlib
 import pytest
 
 from experiments import curves, train_q
@@ -10,9 +11,11 @@ def test_runs_are_drawn(tmp_path):
             eval_every=1000, eval_deals=10, final_deals=0,
         )  # fmt: skip
         train_q.train(arguments)
+    matplotlib.use("svg")
     for name in ("curves.png", "curves.svg"):
         curves.main(curves.Arguments((tmp_path / "bestia", tmp_path / "beast"), tmp_path / name))
         assert (tmp_path / name).stat().st_size > 10_000
+    assert matplotlib.get_backend() == "svg"  # as a notebook left it
 
 
 def test_runs_without_evaluations_are_refused(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """The strategy lab from the command line."""
 
 import csv
+import io
 import json
 import re
 from pathlib import Path
@@ -8,11 +9,15 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from agents.arena import Table
+from agents.bidding.language import parse_expressions
 from agents.bidding.machine import MODULES
+from agents.decisions import Question, decision_named
 from agents.paired import compare_paired
 from agents.policies import parse_policy
 from agents.shipped import shipped_named
-from experiments.strategies import booklet
+from agents.worth import worth_of_actions
+from experiments.strategies import booklet, charts
 from experiments.strategies.__main__ import main
 from experiments.strategies.short_rules import SHORT_RULES
 
@@ -150,3 +155,18 @@ def test_a_page_shows_shares_and_the_price_that_the_lab_finds(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {
         *("bestia-3.png", "bestia-3.svg", "strategy-charts.html", "strategy-charts.json")
     }
+
+
+def test_a_picture_of_choices_shows_in_a_notebook():
+    table, field = Table("bestia", 4, seed=1), parse_policy("sound", "bestia", 4)
+    classes = parse_expressions(["trumps", "top_trump"], "bestia")
+    found = [
+        worth_of_actions(
+            Question(table, decision_named("knock", "bestia"), (field, asked), classes), 900
+        )
+        for asked in (field, parse_policy("doctor", "bestia", 4))
+    ]
+    picture = charts.chosen_picture(found, 2)
+    assert picture._repr_png_() == picture
+    with Image.open(io.BytesIO(picture)) as shown:
+        assert shown.width > 600
