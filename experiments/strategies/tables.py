@@ -28,7 +28,7 @@ LEAST_SHOWN = 100  # hands of a class that is shown; the files hold all
 WORTH_NOTE = (
     "Pots per hand with half of the 95 % interval, each by itself; gain: over the first action on "
     "the same deals; wins: the seat gets coins, by a trick of Bestia or the hand; pays: a bête, a "
-    "match."
+    "match; chosen: by the seat's own policy, with half of Wilson's interval."
 )
 PAIRED_NOTE = (
     "Pots per hand of one among copies of the field, with half of the 95 % interval; differences "
@@ -104,27 +104,31 @@ def print_worth(worth: Worth, columns: int) -> None:
     for text in question.classes.texts[:columns]:
         grid.add_column(text, justify="right")
     grid.add_column("hands", justify="right")
-    for name in names:
-        grid.add_column(f"worth of {name}", justify="right")
-    for name in names[1:]:
-        for head in (f"gain by {name}", "wins", "pays"):
+    grid.add_column(f"worth of {names[0]}", justify="right")
+    daring = [k for k, e in enumerate(worth.total.worth) if k and e.num_deals >= LEAST_SHOWN]
+    for k in daring:
+        for head in (f"worth of {names[k]}", f"gain by {names[k]}", "wins", "pays", "chosen"):
             grid.add_column(head, justify="right")
-    for name in names[1:]:
-        grid.add_column(f"chosen: {name}", justify="right")
     for row in frequent(worth.by_first(columns)):
-        grid.add_row(*question.classes.words(row.values), *_cells(row))
+        grid.add_row(*question.classes.words(row.values), *_cells(row, daring))
     grid.add_section()
-    grid.add_row(*(["all", *[""] * (columns - 1)]), *_cells(worth.total))
+    grid.add_row(*(["all", *[""] * (columns - 1)]), *_cells(worth.total, daring))
     _print(grid, WORTH_NOTE)
 
 
-def _cells(row: ClassWorth) -> list[str]:
-    chances = zip(row.gain[1:], row.won[1:], row.lost[1:], strict=True)
+def _cells(row: ClassWorth, daring: Sequence[int]) -> list[str]:
+    """The quiet action, then all of each that is often legal."""
     return [
         f"{row.count:,}",
-        *map(_estimate, row.worth),
-        *[cell for gain, *shares in chances for cell in (_estimate(gain), *map(_share, shares))],
-        *map(_share, row.chosen[1:]),
+        _estimate(row.worth[0]),
+        *(
+            cell
+            for k in daring
+            for cell in (
+                *(_estimate(row.worth[k]), _estimate(row.gain[k])),
+                *(_share(row.won[k]), _share(row.lost[k]), _share(row.chosen[k])),
+            )
+        ),
     ]
 
 
@@ -133,7 +137,8 @@ def _estimate(estimate: Estimate) -> str:
 
 
 def _share(share: Proportion) -> str:
-    return f"{share.mean:.1%}" if share.num_deals else "–"
+    low, high = share.interval
+    return f"{share.mean:.1%} ±{50 * (high - low):.1f}" if share.num_deals else "–"
 
 
 def worth_facts(found: Sequence[Worth], columns: int) -> dict[str, Any]:
@@ -189,10 +194,13 @@ def _proportion(share: Proportion) -> dict[str, float] | None:
 def worth_csv(found: Sequence[Worth]) -> str:
     """A line for each class and action."""
     texts = found[0].question.classes.texts
+    shares = [
+        f"{name}{end}" for name in ("wins", "pays", "chosen") for end in ("", "_low", "_high")
+    ]
     rows: list[Sequence[Any]] = [
         (
             *("pot", *texts, "hands", "action", "worth", "worth_half_width"),
-            *("gain", "gain_half_width", "wins", "pays", "chosen"),
+            *("gain", "gain_half_width", *shares),
         )
     ]
     for worth in found:
@@ -205,14 +213,9 @@ def worth_csv(found: Sequence[Worth]) -> str:
 def _numbers(row: ClassWorth, k: int) -> list[Any]:
     estimates = (row.worth[k], row.gain[k])
     shares = (row.won[k], row.lost[k], row.chosen[k])
-    return [
-        *(
-            cell
-            for e in estimates
-            for cell in ((e.mean, e.half_width) if e.num_deals > 1 else ("", ""))
-        ),
-        *(share.mean if share.num_deals else "" for share in shares),
-    ]
+    pairs = [(e.mean, e.half_width) if e.num_deals > 1 else ("", "") for e in estimates]
+    triples = [(s.mean, *s.interval) if s.num_deals else ("", "", "") for s in shares]
+    return [cell for cells in (*pairs, *triples) for cell in cells]
 
 
 # Strategies on the same deals.
