@@ -194,7 +194,7 @@ def test_the_chances_are_as_estimated():
         if view is None and rows and rows[-1][1] is None:
             rows[-1][1] = s.gains[0] > 0
         elif view and s.phase == AT_DECLARE:
-            rows.append([baselines._chance(view), None])
+            rows.append([baselines.declared_chance(view), None])
     chances, won = np.array(rows, float).T
     for low, high in ((0, 0.15), (0.15, 0.4), (0.4, 1)):
         group = (low <= chances) & (chances < high)
