@@ -12,11 +12,13 @@ from agents.baselines import Baseline
 from agents.baselines.dispatch import act, baselines, unpunished
 from agents.bidding.machine import MODULES, STACK, Program, decide, is_bid
 from agents.networks import Network, load_network
+from bestia_env.files import read_bounded
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
 
 NETWORK = -1  # the kind of policies that are networks
 DRAWS = 1000
+MAX_RULE_BYTES = 1 << 16  # of a file; the language takes fewer characters
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the cards of rules
 
@@ -139,7 +141,8 @@ def _is_bare(file: str) -> bool:
 
 def _text_of(spec: str, file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8-sig")
+        text = read_bounded(Path(file), MAX_RULE_BYTES).decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, ValueError) as error:
         raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {error}") from None
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -43,6 +45,15 @@ def _set_up(work: Work, common: tuple) -> None:
     global _task
     _task = work, common
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to handle
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed sends no word, and its processes would wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(piece: Any) -> Any:

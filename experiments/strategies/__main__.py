@@ -8,7 +8,7 @@
 
 Strategies are policy specs (random, threshold:0.4, net:bestia-4) or bidding rules; the language of
 the rules, with all that they may ask, is printed by `python -m experiments.strategies language`.
-Each prints a table, and writes it as JSON, CSV and a picture. The same command gives the same
+Each writes its table as JSON, CSV and a picture, and prints it. The same command gives the same
 numbers, whatever the number of jobs.
 """
 
@@ -174,7 +174,7 @@ def _worth(parsed: Worth) -> None:
     asked = _policy(parsed, parsed.strategy) if parsed.strategy else field
     questions = [
         Question(_table(parsed, pot), decision, (field, asked), classes, parsed.seat)
-        for pot in _different("pots", parsed.pots)
+        for pot in _some("pots", parsed.pots)
     ]
     for question in questions:
         check_question(question)
@@ -184,13 +184,13 @@ def _worth(parsed: Worth) -> None:
             for question in questions
         ]
         progress.done()
-        for worth in found:
-            tables.print_worth(worth, len(by))
         facts = _facts(parsed, (field, asked)) | tables.worth_facts(found, len(by))
         charts_of = {"worth.png": charts.worth_picture(found[0], len(by))}
         if len(found) > 1:
             charts_of["pots.png"] = charts.pots_picture(found, len(by))
         tables.save(folder, "worth", facts, tables.worth_csv(found), charts_of)
+        for worth in found:
+            tables.print_worth(worth, len(by))
 
 
 def _compare(parsed: Compare) -> None:
@@ -208,10 +208,10 @@ def _compare(parsed: Compare) -> None:
             table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
         )
         progress.done()
-        tables.print_paired(found)
         facts = _facts(parsed, (*policies, field)) | tables.paired_facts(found)
         picture = charts.paired_picture(found)
         tables.save(folder, "compare", facts, tables.paired_csv(found), {"compare.png": picture})
+        tables.print_paired(found)
 
 
 def _thresholds(parsed: Thresholds) -> None:
@@ -220,7 +220,7 @@ def _thresholds(parsed: Thresholds) -> None:
 
     table = _table(parsed, parsed.pot)
     levels = sorted(_different("thresholds", parsed.at))
-    policies = [_policy(parsed, f"threshold:{level:g}") for level in levels]
+    policies = [_policy(parsed, _threshold(level)) for level in levels]
     field = _field(parsed)
     if len(policies) < 2:
         raise ValueError("thresholds takes at least two of them")
@@ -230,11 +230,11 @@ def _thresholds(parsed: Thresholds) -> None:
             table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
         )
         progress.done()
-        tables.print_thresholds(found, levels)
         facts = _facts(parsed, (field,)) | tables.paired_facts(found)
         picture = charts.thresholds_picture(found, levels)
         csv = tables.paired_csv(found)
         tables.save(folder, "thresholds", facts, csv, {"thresholds.png": picture})
+        tables.print_thresholds(found, levels)
 
 
 def _explosion(parsed: Explosion) -> None:
@@ -245,9 +245,9 @@ def _explosion(parsed: Explosion) -> None:
     counts = _different(
         "players", parsed.players or tuple(game_named(parsed.game).player_counts[:4])
     )
-    levels = sorted(_different("thresholds", parsed.at))
+    levels = sorted(_some("thresholds", parsed.at))
     work = [
-        (_table(parsed, 1, n), _policy(parsed, f"threshold:{level:g}", n))
+        (_table(parsed, 1, n), _policy(parsed, _threshold(level), n))
         for n in counts
         for level in levels
     ]
@@ -258,10 +258,10 @@ def _explosion(parsed: Explosion) -> None:
         ]
         progress.done()
         rows = [(table.num_players, points) for (table, _), points in zip(work, found)]
-        tables.print_growth(rows)
         picture = charts.explosion_picture(work[0][0], rows)
         facts = _facts(parsed, ()) | tables.growth_facts(rows)
         tables.save(folder, "explosion", facts, tables.growth_csv(rows), {"explosion.png": picture})
+        tables.print_growth(rows)
 
 
 def _charts(parsed: Charts) -> None:
@@ -333,6 +333,17 @@ def _different(what: str, values: Sequence[Any]) -> Sequence[Any]:
     if len(set(values)) < len(values):
         raise ValueError(f"{what} must differ, not {' '.join(map(str, values))}")
     return values
+
+
+def _some(what: str, values: Sequence[Any]) -> Sequence[Any]:
+    if not values:
+        raise ValueError(f"{what} must be at least one")
+    return _different(what, values)
+
+
+def _threshold(level: float) -> str:
+    """The spec, with all digits of the number."""
+    return f"threshold:{level!r}".removesuffix(".0")
 
 
 class _Progress:

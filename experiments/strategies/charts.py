@@ -23,11 +23,14 @@ from experiments.strategies.tables import LEAST_SHOWN, action_names, frequent
 BLUE, GREY = "#2166ac", "#555555"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 DARING = 1  # the place of the first action that is not the quiet one
+TALLEST = 400.0  # inches; no picture has more than 65,535 pixels
 
 
 def _picture(width: float, height: float, draw: Callable[[Figure], None]) -> bytes:
-    with matplotlib.rc_context({"font.family": "DejaVu Sans", "font.size": 9.5}):
-        figure = Figure(figsize=(width, height), layout="constrained")
+    with matplotlib.rc_context(
+        {"font.family": "DejaVu Sans", "font.size": 9.5, "text.parse_math": False}
+    ):
+        figure = Figure(figsize=(width, min(height, TALLEST)), layout="constrained")
         draw(figure)
         file = io.BytesIO()
         FigureCanvasAgg(figure).print_figure(file, format="png", dpi=150)

@@ -23,6 +23,7 @@ from bestia_env.games import game_named
 
 SIGNIFICANT = 0.05
 LEAST_SHOWN = 100  # hands of a class that is shown; the files hold all
+MOST_SHOWN = 60  # classes that are shown
 WORTH_NOTE = (
     "Pots per hand with half of the 95 % interval, each by itself; gain: over the first action on "
     "the same deals; wins: the seat gets coins, by a trick of Bestia or the hand; pays: a bête, a "
@@ -80,8 +81,10 @@ def action_names(worth: Worth) -> list[str]:
 
 
 def frequent(rows: Sequence[ClassWorth]) -> list[ClassWorth]:
-    """The classes of many hands; all, if none has many."""
-    return [row for row in rows if row.count >= LEAST_SHOWN] or list(rows)
+    """The classes of many hands, or all if none has many; of too many those of the most hands."""
+    many = [row for row in rows if row.count >= LEAST_SHOWN] or list(rows)
+    kept = sorted(range(len(many)), key=lambda place: -many[place].count)[:MOST_SHOWN]
+    return [many[place] for place in sorted(kept)]
 
 
 def print_worth(worth: Worth, columns: int) -> None:
@@ -232,7 +235,7 @@ def print_thresholds(found: Paired, levels: Sequence[float]) -> None:
     best = found.ranking[0]
     for a, level in enumerate(levels):
         gap = "best" if a == best else difference(found, a, best)
-        grid.add_row(f"{level:g}", str(found.scores[a]), gap)
+        grid.add_row(f"{level!r}", str(found.scores[a]), gap)
     _print(grid, PAIRED_NOTE)
 
 

@@ -1,0 +1,45 @@
+"""Work in pieces."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PARENT = """
+import os, time
+from agents.processes import in_order
+def work(piece):
+    print(os.getpid(), flush=True)
+    time.sleep(0.2 if piece else 0)
+if __name__ == "__main__":
+    list(in_order(work, (), [1] * 1000, 2, 0))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills so here")
+def test_processes_end_when_their_parent_is_killed(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, env=environment, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        found = {int(parent.stdout.readline()) for _ in range(6)} - {parent.pid}
+        parent.kill()
+    assert len(found) == 2
+    until = time.monotonic() + 20
+    while any(map(is_running, found)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
