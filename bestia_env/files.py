@@ -30,8 +30,24 @@ def read_bounded(path: Path, most: int) -> bytes:
     return content
 
 
+def check_replaceable(path: Path) -> None:
+    """Raise an OSError if something is there that is no plain file: a folder, a pipe, a device.
+
+    A link is replaced itself, not what it leads to.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+            raise OSError(errno.EINVAL, "it is no plain file to be replaced", str(path))
+
+
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file's content at once, so that no reader and no crash ever sees half of it."""
+    """Replace a file's content at once, so that no reader and no crash ever sees half of it.
+
+    Raises:
+        OSError: it cannot be written, or `check_replaceable` refuses it.
+    """
+    check_replaceable(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

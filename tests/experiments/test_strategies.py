@@ -112,7 +112,7 @@ def test_results_are_written_though_nobody_reads_what_is_printed(name, tmp_path,
 def test_of_thousands_of_classes_the_most_frequent_are_shown_and_all_are_written(tmp_path, capsys):
     facts = run(["worth", "--game", "bestia", "--deals", "2000", "--by", "chance"], tmp_path)
     classes = facts["pots"][0]["classes"]
-    assert len(classes) > 300
+    assert len(classes) > tables.MOST_SHOWN
     assert len(tables.frequent(range_of_counts([150] * 500))) == tables.MOST_SHOWN
     assert len([line for line in capsys.readouterr().out.splitlines() if "%" in line]) < 75
 
