@@ -37,6 +37,27 @@ def test_processes_end_when_their_parent_is_killed(tmp_path):
         time.sleep(0.05)
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="interrupts are sent otherwise here")
+@pytest.mark.parametrize("gap", [0, 0.02, 0.1])
+def test_interrupted_twice_all_end(gap, tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as parent:
+        assert parent.stdout is not None
+        for _ in range(6):
+            parent.stdout.readline()
+        parent.send_signal(signal.SIGINT)
+        time.sleep(gap)
+        parent.send_signal(signal.SIGINT)
+        try:
+            assert parent.wait(20) != 0
+        finally:
+            parent.kill()
+
+
 def is_running(process: int) -> bool:
     try:
         os.kill(process, 0)
