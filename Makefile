@@ -14,7 +14,7 @@ LOCK := $(if $(shell command -v flock),flock $(VENV).lock)
 NAME ?= bestia-4
 GAME ?= bestia
 A ?= knock if trumps >= 2
-B ?= knock if trumps >= 2 or top_trump >= re; else exchange if seat < 2
+B ?= knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
 PORT ?= 8000
 export A B GAME # the shell reads them from its environment, whatever characters they hold
 

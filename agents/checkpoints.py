@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from bestia_env.files import write_whole
+from bestia_env.files import read_bounded, write_whole
 
 FORMAT = "bestia_env policy 1"
+MAX_BYTES = 1 << 30  # of a file
 _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("bestia_env", "numpy", "numba", "torch", "stable_baselines3", "sb3_contrib")
 
@@ -92,7 +93,7 @@ def _checked_path(path: str | Path) -> Path:
 
 def _read(part: Path, checkpoint: Path) -> bytes:
     try:
-        return part.read_bytes()
+        return read_bounded(part, MAX_BYTES)
     except FileNotFoundError:
         missing = "" if part == checkpoint else f": it lacks its sidecar {part}"
         raise ValueError(f"there is no checkpoint {checkpoint}{missing}") from None

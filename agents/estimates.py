@@ -43,7 +43,8 @@ class Estimate:
         return math.erfc(abs(self.mean) / self.half_width * Z_95 / math.sqrt(2))
 
     def __str__(self) -> str:
-        return f"{self.mean:+.4f} ± {self.half_width:.4f}"
+        mean = f"{self.mean:+.4f}"
+        return f"{'+0.0000' if mean == '-0.0000' else mean} ± {self.half_width:.4f}"
 
 
 @dataclass(frozen=True)

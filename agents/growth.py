@@ -32,13 +32,16 @@ class Growth:
         spec: of the policy.
         factor: E[m], the pot left after a hand in parts of P.
         square: E[m²].
-        daring: players who come in of their own will in parts of all: who knock, or declare.
+        daring: seats that knock, or declare, in parts of all.
+        playing: seats that play at their own risk in parts of all: in Bestia those too who take
+            new cards; in Beast the same as `daring`.
     """
 
     spec: str
     factor: Estimate
     square: Estimate
     daring: Estimate
+    playing: Estimate
 
 
 def growth(
@@ -65,7 +68,7 @@ def growth(
     check_coins("jobs", jobs, least=1)
     check_policies(table, [policy])
     pieces = [(at, min(at + PIECE, num_deals)) for at in range(0, num_deals, PIECE)]
-    sums = [Moments()] * 3
+    sums = [Moments()] * 4
     for found in in_order(_play, (table, policy), pieces, jobs, (0, 1)):
         sums = [total + Moments.of(row) for total, row in zip(sums, found, strict=True)]
         if progress is not None:
@@ -74,7 +77,7 @@ def growth(
 
 
 def _play(table: Table, policy: Policy, deals: tuple[int, int]) -> np.ndarray:
-    """(3, D): the factor, its square, and the share of seats that come in, of every hand."""
+    """(4, D), of every hand: the factor, its square, the shares of seats that dare, and play."""
     n, (start, stop) = table.num_players, deals
     states = new_states(table.game, n, table.rules, stop - start)
     deal_copies(states, 1, table.keys.deals, start, table.carried)
@@ -83,11 +86,12 @@ def _play(table: Table, policy: Policy, deals: tuple[int, int]) -> np.ndarray:
     seed_players(chances, seated, np.array([tag(policy)], np.uint64), table.keys.players, start)
     play(states, [policy], seated, chances)
     factor = states["pot"] / pots
-    return np.stack([factor, factor**2, _daring(states) / n])
+    return np.stack([factor, factor**2, *(seats / n for seats in _daring_and_playing(states))])
 
 
-def _daring(states: np.ndarray) -> np.ndarray:
-    """(D,): how many seats knocked, or declared."""
+def _daring_and_playing(states: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(D,) each: how many seats knocked, or declared; and how many played at their own risk."""
     if states.dtype == beast.HAND:
-        return (states["player"] >= 0) * 1 + (states["counterer"] >= 0)
-    return np.bitwise_count(states["knocked"])
+        declared = (states["player"] >= 0) * 1 + (states["counterer"] >= 0)
+        return declared, declared
+    return np.bitwise_count(states["knocked"]), np.bitwise_count(states["playing"])

@@ -12,11 +12,13 @@ from agents.baselines import Baseline
 from agents.baselines.dispatch import act, baselines, unpunished
 from agents.bidding.machine import MODULES, STACK, Program, decide, is_bid
 from agents.networks import Network, load_network
+from bestia_env.files import read_bounded
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
 
 NETWORK = -1  # the kind of policies that are networks
 DRAWS = 1000
+MAX_RULE_BYTES = 1 << 16  # of a file; the language takes fewer characters
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the cards of rules
 
@@ -126,7 +128,7 @@ def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) 
     """A network or a baseline; an error names others that would do as well."""
     name, _, file = spec.partition(":")
     if name == "net" and file:
-        path = CHECKPOINTS / f"{file}.safetensors" if _is_bare(file) else Path(file)
+        path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
     return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
@@ -137,9 +139,18 @@ def _is_bare(file: str) -> bool:
     return Path(file).name == file and not Path(file).suffix
 
 
+def _shipped_path(spec: str, name: str) -> Path:
+    path = CHECKPOINTS / f"{name}.safetensors"
+    if not path.exists():
+        names = ", ".join(sorted(file.stem for file in CHECKPOINTS.glob("*.safetensors")))
+        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {names}")
+    return path
+
+
 def _text_of(spec: str, file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8-sig")
+        text = read_bounded(Path(file), MAX_RULE_BYTES).decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, ValueError) as error:
         raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {error}") from None
 

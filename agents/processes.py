@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
+import os
 import signal
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import Any
@@ -31,9 +35,25 @@ def in_order(
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(jobs, context, _set_up, (work, common))
     try:
-        yield from pool.map(_work, pieces)
+        found = deque(pool.submit(_work, piece) for piece in pieces)
+        while found:
+            yield found.popleft().result()
     finally:
-        pool.shutdown(cancel_futures=True)
+        with _uninterrupted():
+            pool.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """A second interrupt while processes end would leave some for which Python waits for ever."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 _task: tuple[Work, tuple]  # of a process of the pool
@@ -43,6 +63,15 @@ def _set_up(work: Work, common: tuple) -> None:
     global _task
     _task = work, common
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the parent to handle
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed sends no word, and its processes would wait for ever."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def _work(piece: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from bestia_env.games import game_named
 
 _TRUTH = {"true": True, "false": False}
+_INTEGER = re.compile("-?[0-9]{1,30}")
 
 
 def parse_rules(game: str, options: Sequence[str]) -> Any:
@@ -45,6 +47,6 @@ def _value(rules: type, name: str, text: str) -> Any:
     default = defaults.get(name)
     if isinstance(default, bool):
         return _TRUTH.get(text.lower(), text)
-    if isinstance(default, int) and text.lstrip("-").isdecimal():
+    if isinstance(default, int) and _INTEGER.fullmatch(text):
         return int(text)
     return text

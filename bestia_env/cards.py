@@ -7,6 +7,7 @@ from the lowest rank to the ace (RULEBOOK, "Cards, actions, and deals as data").
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Pack:
         return [self.card(name) for name in names.split()]
 
     def _checked(self, card: int) -> int:
-        if not 0 <= card < self.size:
+        if not isinstance(card, Integral) or not 0 <= card < self.size:
             raise ValueError(f"card must be from 0 to {self.size - 1}, not {card!r}")
         return int(card)
 

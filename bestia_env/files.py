@@ -3,13 +3,51 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import stat
 import tempfile
 from pathlib import Path
 
 
+def read_bounded(path: Path, most: int) -> bytes:
+    """Read a file that anybody may have named; nothing that waits or never ends.
+
+    Args:
+        path: the file.
+        most: bytes that it may have.
+
+    Raises:
+        OSError: it is missing, no plain file (a pipe, a device, a folder), or too long.
+    """
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "it is no plain file", str(path))
+        content = file.read(most + 1)
+    if len(content) > most:
+        raise OSError(errno.EFBIG, f"it has more than {most} bytes", str(path))
+    return content
+
+
+def check_replaceable(path: Path) -> None:
+    """Raise an OSError if something is there that is no plain file: a folder, a pipe, a device.
+
+    A link is replaced itself, not what it leads to.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.lstat(path).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISLNK(mode):
+            raise OSError(errno.EINVAL, "it is no plain file to be replaced", str(path))
+
+
 def write_whole(path: Path, content: bytes) -> None:
-    """Replace a file's content at once, so that no reader and no crash ever sees half of it."""
+    """Replace a file's content at once, so that no reader and no crash ever sees half of it.
+
+    Raises:
+        OSError: it cannot be written, or `check_replaceable` refuses it.
+    """
+    check_replaceable(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

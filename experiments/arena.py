@@ -86,7 +86,7 @@ def _run(
     policies: list[Policy],
     folder: Path,
 ) -> None:
-    """Compare, print and save."""
+    """Compare, save and print; what is written does not wait for a pipe to take the tables."""
     from rich.console import Console
 
     from agents.arena import compare, num_hands
@@ -99,8 +99,6 @@ def _run(
     with hands_progress(hands) as progress:
         result = compare(table, policies, parsed.deals, jobs=parsed.jobs, progress=progress)
     seconds = time.perf_counter() - began
-    print_tables(result, console)
-    console.print(f"{hands:,} hands in {seconds:.1f} s, {hands / seconds:,.0f} a second")
     facts = {
         "command": _command(arguments, table.seed),
         "hands": hands,
@@ -108,7 +106,10 @@ def _run(
         "jobs": parsed.jobs,
         **provenance(policies),
     }
-    for path in save(folder, result, facts):
+    paths = save(folder, result, facts)
+    print_tables(result, console)
+    console.print(f"{hands:,} hands in {seconds:.1f} s, {hands / seconds:,.0f} a second")
+    for path in paths:
         console.print(f"wrote {path}", soft_wrap=True)
 
 

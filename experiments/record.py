@@ -52,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Heavy imports come after this line: --help and misspelt flags are answered at once.
         from agents.reports import check_writable
         from agents.rules import parse_rules
+        from bestia_env.files import check_replaceable
         from bestia_env.records import write_records
         from bestia_env.rules.table import check_coins
 
@@ -60,6 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         check_coins("seed", seed, least=0)
         rules, players = parse_rules(parsed.game, parsed.rules), seat_policies(parsed)
         check_writable(parsed.out.parent)
+        check_replaceable(parsed.out)
         print(f"seed {seed}")
         records = play_session(players, rules, parsed.hands, seed)
         write_records(parsed.out, records)

@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Heavy imports come after this line: --help and misspelt flags are answered at once.
         from agents.policies import parse_policy
         from agents.reports import check_writable
-        from bestia_env.files import write_whole
+        from bestia_env.files import check_replaceable, write_whole
         from bestia_env.records import check
         from experiments.replay_page import replay_page
         from experiments.thoughts import players_of, think
@@ -59,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         policies = [parse_policy(spec, record.game, record.num_players) for spec in parsed.policies]
         out = parsed.out or parsed.hands.with_name(f"{parsed.hands.stem}-{parsed.hand}.html")
         check_writable(out.parent)
+        check_replaceable(out)
         with hands_progress(len(record.actions), "decisions") as progress:
             thoughts = think(
                 record, players_of(record), policies, parsed.worth, parsed.seed, progress

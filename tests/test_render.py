@@ -10,7 +10,7 @@ import pytest
 
 from bestia_env import engine
 from bestia_env.games import GAMES
-from bestia_env.render import render_text
+from bestia_env.render import render_svg, render_text
 from bestia_env.view import look
 from tests.sessions import TABLES, Table, members, random_session, walk
 
@@ -150,7 +150,7 @@ def test_a_view_shows_what_its_viewer_may_know():
 SCRIPT = """
 import numpy as np
 from bestia_env.engine import new_states, start_sessions
-from bestia_env.render import render_text
+from bestia_env.render import render_svg, render_text
 from bestia_env.view import look
 for game in ("beast", "bestia"):
     states = new_states(game, 4)
@@ -178,8 +178,10 @@ def test_symbols_only_where_the_terminal_can_show_them(encoding, symbols):
 @pytest.mark.parametrize(
     ("game", "seat", "message"),
     [
-        ("beast", 4, "seat must be from 0 to 3, not 4"),
-        ("beast", -1, "seat must be from 0 to 3, not -1"),
+        *(
+            ("beast", x, f"from 0 to 3, not {re.escape(repr(x))}")
+            for x in (4, -1, True, 1.0, "0", ())
+        ),
         ("bestia", 0, "state must hold a record of bestia"),
         ("bridge", 0, "game must be one of beast, bestia, not 'bridge'"),
     ],
@@ -187,3 +189,13 @@ def test_symbols_only_where_the_terminal_can_show_them(encoding, symbols):
 def test_what_cannot_be_shown_is_refused(game, seat, message):
     with pytest.raises(ValueError, match=message):
         render_text(engine.new_states("beast", 4), game, seat)
+
+
+def test_only_one_state_with_a_name_for_each_seat_is_shown():
+    states = engine.new_states("beast", 4, None, 2)
+    for odd in (states, states[:0], states[0], [1], None):
+        with pytest.raises(ValueError, match=r"state must be an array of shape \(1,\)"):
+            render_text(odd, "beast")
+    for names in (5, "abcd", ["a"], iter("abcd")):
+        with pytest.raises(ValueError, match="names must be 4, one for each seat"):
+            render_svg(states[:1], "beast", names=names)

@@ -4,7 +4,7 @@ A rule is a list of statements, separated by `;` or by line ends. At each decisi
 statement decides whose action is legal and whose condition holds; if none does, the seat takes the
 quiet action (passes, refuses, leaves the upcard):
 
-    knock if trumps >= 2 or top_trump >= re; else exchange if seat < 2
+    knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
     take if upcard >= queen; play if chance >= 0.5 and passes > 0; counter if sure_tricks >= 2
 
 * Actions. Bestia: knock, pass, exchange, refuse. Beast: take, leave, play, counter, pass, show; a

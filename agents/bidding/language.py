@@ -78,6 +78,10 @@ WORDS = {  # what the grammar's terminals are called in an error
     **{"PLUS": "'+'", "MINUS": "'-'", "TIMES": "'*'", "OVER": "'/'", "LPAR": "'('", "RPAR": "')'"},
     **{"COMMA": "','", "_SEPARATOR": "';'", "$END": "the end"},
 }
+MEANT = {  # what other languages write
+    **{"=": "==", "=>": ">=", "=<": "<=", "<>": "!=", "≥": ">=", "≤": "<=", "≠": "!="},
+    **{"&": "and", "|": "or", "!": "not", "then": "no then, as in: knock if trumps >= 2"},
+}
 RANK, NUMERIC, TRUTH = "a rank", "a number", "a condition"
 
 
@@ -205,7 +209,9 @@ def _parse(text: str, game: str, offset: int = 0) -> Tree:
         return _parser(game).parse(text)
     except UnexpectedInput as error:
         at, found = _found(text, error)
-        _fail(text, at, f"{found} cannot stand here: {_expected(error, game)} could", offset)
+        could = _expected(error, game)
+        what = f"{found} cannot stand here: {_listed(could)} could{_hint(found, could, game)}"
+        _fail(text, at, what, offset)
 
 
 def _found(text: str, error: UnexpectedInput) -> tuple[int, str]:
@@ -218,11 +224,23 @@ def _found(text: str, error: UnexpectedInput) -> tuple[int, str]:
     return at, repr(word[0]) if word else "the end of the line"
 
 
-def _expected(error: UnexpectedInput, game: str) -> str:
+def _expected(error: UnexpectedInput, game: str) -> list[str]:
     """What could have stood there."""
     names = getattr(error, "accepts", None) or getattr(error, "allowed", None) or ()
     words = {**WORDS, "ACTION": "/".join(MODULES[game].ACTIONS)}
-    return _listed(sorted(words[name] for name in names if name in words))
+    return sorted(words[name] for name in names if name in words)
+
+
+def _hint(found: str, could: Sequence[str], game: str) -> str:
+    """What may have been meant."""
+    word = found.strip("'")
+    if word in MEANT:
+        return f" (write {MEANT[word]})"
+    if word.lower() in (*MODULES[game].ACTIONS, "else"):
+        if word != word.lower():
+            return f" (write {word.lower()})"
+        return " (put ; between statements)" if repr(";") in could else ""
+    return ""
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -319,10 +337,17 @@ class _Compiler:
             return Value(kind, ((FEATURE + place, 0.0),), token)
         if token.lower() in self.ranks:
             return Value(RANK, ((NUMBER, float(self.ranks[token.lower()])),), token)
-        names = [*self.features, *self.ranks]
-        close = difflib.get_close_matches(token.lower(), names, n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"known are {', '.join(names)}"
-        self.fail(token.start_pos, f"unknown name {str(token)!r}: {hint}")
+        self.fail(token.start_pos, f"unknown name {str(token)!r}: {self.meant(token.lower())}")
+
+    def meant(self, name: str) -> str:
+        """What an unknown name may stand for, or all that there is."""
+        rank = name.removesuffix("s")
+        if rank in self.ranks:
+            return f"did you mean 'sides({rank})' or 'trumps({rank})'?"
+        close = difflib.get_close_matches(name, [*self.features, *self.ranks], n=1, cutoff=0.7)
+        if close:
+            return f"did you mean {close[0]!r}?"
+        return f"known are {', '.join(self.features)}; ranks are {', '.join(self.ranks)}"
 
     def _counted(self, tree: Any, depth: int) -> Value:
         token, rank = tree.children
@@ -399,9 +424,16 @@ class _Compiler:
             self.fail(
                 value.at.start_pos,
                 f"only a rank is compared with a rank, and this is {value.kind}: "
-                f"{self.known_ranks()} or none",
+                f"{self.known_ranks()} or none{self.of_rank(value)}",
             )
         return value
+
+    def of_rank(self, value: Value) -> str:
+        """How to ask for a rank with a feature that counts."""
+        known = self.features.get(str(value.at))
+        if known is None or not known[1].takes_rank:
+            return ""
+        return f" (write {value.at}(RANK) to count from a rank up, top_trump for the highest)"
 
     def numeric(self, tree: Any, depth: int) -> Value:
         return self.checked(self.value(tree, depth), NUMERIC)
@@ -411,7 +443,8 @@ class _Compiler:
 
     def checked(self, value: Value, kind: str) -> Value:
         if value.kind != kind:
-            self.fail(value.at.start_pos, f"{kind} is wanted here, and this is {value.kind}")
+            hint = ": compare it, as in x >= 2" if (kind, value.kind) == (TRUTH, NUMERIC) else ""
+            self.fail(value.at.start_pos, f"{kind} is wanted here, and this is {value.kind}{hint}")
         return value
 
     def known_ranks(self) -> str:

@@ -20,6 +20,7 @@ NUMBER, NEGATE, NOT, LINK, DROP = range(5)
 ADD, SUBTRACT, MULTIPLY, DIVIDE, LEAST, MOST = range(5, 11)
 LESS, AT_MOST, EQUAL, UNEQUAL, AT_LEAST, MORE, AND, OR = range(11, 19)
 FEATURE = 19  # and all above: what a rule may ask, by its place in the game's table
+GREATEST = float(np.finfo(np.float64).max)
 MODULES = {"beast": beast, "bestia": bestia}
 
 
@@ -139,15 +140,22 @@ def _combine(code, a, b):
 
 @jit
 def _calculate(code, a, b):
+    """The result, always finite, so that equal hands have equal values."""
     if code == ADD:
-        return a + b
+        return _bounded(a + b)
     if code == SUBTRACT:
-        return a - b
+        return _bounded(a - b)
     if code == MULTIPLY:
-        return a * b
+        return _bounded(a * b)
     if code == DIVIDE:
-        return a / b if b != 0 else np.float64(0)
+        return _bounded(a / b) if b != 0 else np.float64(0)
     return min(a, b) if code == LEAST else max(a, b)
+
+
+@jit
+def _bounded(a):
+    """The number, or the greatest of its sign that there is."""
+    return min(max(a, -GREATEST), GREATEST)
 
 
 @jit

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Sized
 from dataclasses import dataclass
 
 import numpy as np
 
 from bestia_env.games import Game, game_named
 from bestia_env.rules import beast, bestia
-from bestia_env.rules.table import NOBODY
+from bestia_env.rules.table import NOBODY, check_coins
 from bestia_env.rules.tricks import beats
 from bestia_env.view import look
 
@@ -33,6 +33,8 @@ def facts_of(
             name for each seat.
     """
     chosen = game_named(game)
+    if not isinstance(state, np.ndarray) or state.shape != (1,):
+        raise ValueError(f"state must be an array of shape (1,), not {type(state).__name__}")
     if state.dtype != chosen.dtype:
         raise ValueError(f"state must hold a record of {game}: its dtype is another")
     record = state[0] if seat is None else _view(state, seat)[0]
@@ -40,8 +42,7 @@ def facts_of(
 
 
 def _view(state: np.ndarray, seat: int) -> np.ndarray:
-    if not 0 <= seat < state[0].num_players:
-        raise ValueError(f"seat must be from 0 to {state[0].num_players - 1}, not {seat!r}")
+    check_coins("seat", seat, least=0, most=int(state[0].num_players) - 1)
     views = np.empty_like(state)
     look(state, 0, seat, views, 0)
     return views
@@ -50,7 +51,7 @@ def _view(state: np.ndarray, seat: int) -> np.ndarray:
 def _checked_names(names: Sequence[str] | None, num_players: int) -> list[str]:
     if names is None:
         return [f"player_{seat}" for seat in range(num_players)]
-    if isinstance(names, str) or len(names) != num_players:
+    if isinstance(names, str) or not isinstance(names, Sized) or len(names) != num_players:
         raise ValueError(f"names must be {num_players}, one for each seat, not {names!r}")
     return [" ".join(str(name).split()) for name in names]
 

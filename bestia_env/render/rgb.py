@@ -10,7 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from bestia_env.render.svg import render_svg
+from bestia_env.rules.table import check_coins
 
+MAX_WIDTH = 8192
+"""The widest picture in pixels; for want of memory resvg would end the interpreter."""
 _FAMILY = "FreeSans"
 EXTRA = "pip install 'bestia_env[human]'"
 
@@ -30,18 +33,17 @@ def render_rgb(
         game: "beast" or "bestia".
         seat: whose view.
         names: of the seats.
-        width: in pixels, at least 1.
+        width: in pixels, from 1 to `MAX_WIDTH`.
 
     Returns:
         (H, W, 3) uint8, rows from the top; H is 4/5 of W.
 
     Raises:
-        ValueError: as `render_svg`; or the width is no positive integer.
+        ValueError: as `render_svg`; or the width is out of range.
         ImportError: the extra `human` is not installed.
     """
     check_installed()
-    if isinstance(width, bool) or not isinstance(width, int | np.integer) or width < 1:
-        raise ValueError(f"width must be a positive integer, not {width!r}")
+    check_coins("width", width, least=1, most=MAX_WIDTH)
     return _pixels(_png(render_svg(state, game, seat, names), int(width)))
 
 

@@ -88,7 +88,7 @@ class Settings:
         with refused(f"policies.{seat - 1}"):
             if spec == TRAINED:
                 return _trained(self.game, self.num_players)
-            return parse_policy(spec, self.game, self.num_players)
+            return _policy(spec, self.game, self.num_players)
 
     @property
     def adviser_name(self) -> str:
@@ -116,6 +116,16 @@ def _trained(game: str, num_players: int) -> Policy:
             f"there are {', '.join(shipped())}"
         )
     return shipped()[name].policy
+
+
+def _policy(spec: str, game: str, num_players: int) -> Policy:
+    """As `parse_policy`, whose errors quote a rule: not to whoever may only name its file."""
+    try:
+        return parse_policy(spec, game, num_players)
+    except ValueError:
+        if spec.startswith("rule:"):
+            raise ValueError(f"policy {spec!r}: the file holds no rule of {game}") from None
+        raise
 
 
 def _name(name: str) -> str:

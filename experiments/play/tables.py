@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import re
 import secrets
@@ -12,13 +13,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bestia_env.files import write_whole
-from experiments.play.messages import Refusal, quoted, read_message
+from bestia_env.files import read_bounded, write_whole
+from experiments.play.messages import Refusal, checked, quoted, read_message
 from experiments.play.session import Session
 from experiments.play.settings import FIELDS, Settings
 
 FORMAT = "bestia_env table 1"
 MAX_IN_MEMORY = 64
+MAX_FILE = 1 << 26  # bytes; a million hands have fewer
 
 
 @dataclass
@@ -139,7 +141,7 @@ class Tables:
         raise Refusal(404, f"there is no table {quoted(name)}")
 
     def _load(self, name: str) -> Session:
-        content = (self.folder / f"{name}.json").read_bytes()
+        content = read_bounded(self.folder / f"{name}.json", MAX_FILE)
         try:
             return _session(content)
         except (Refusal, ValueError, TypeError, KeyError) as error:
@@ -156,4 +158,8 @@ def _session(content: bytes) -> Session:
     if message["format"] != FORMAT:
         raise ValueError(f"its format must be {FORMAT!r}, not {quoted(message['format'])}")
     settings = read_message(json.dumps(message["settings"]).encode(), FIELDS)
-    return Session(Settings.read(settings), [list(map(int, hand)) for hand in message["hands"]])
+    checked(settings["seed"], "seed", int)  # none is drawn for a table that has been set up
+    hands = [checked(hand, "each of hands", list) for hand in message["hands"]]
+    for action in itertools.chain(*hands):
+        checked(action, "each action", int)
+    return Session(Settings.read(settings), hands)

@@ -8,16 +8,17 @@
 
 Strategies are policy specs (random, threshold:0.4, net:bestia-4) or bidding rules; the language of
 the rules, with all that they may ask, is printed by `python -m experiments.strategies language`.
-Each prints a table, and writes it as JSON, CSV and a picture. The same command gives the same
+Each writes its table as JSON, CSV and a picture, and prints it. The same command gives the same
 numbers, whatever the number of jobs.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -42,13 +43,14 @@ class _Common:
     game: Literal["beast", "bestia"]
     """The game."""
     rules: tuple[str, ...] = ()
-    """Options of the rules, each as NAME=VALUE, such as maxims=penalty match_limit=30."""
+    """Options of the rules, each as NAME=VALUE, such as maxims=penalty or match_limit=6, in
+    coins."""
     seed: int = 0
     """Of deals and of the policies' chances."""
     jobs: int = 1
     """Processes. The numbers do not depend on it."""
     out: Path | None = None
-    """Folder for the results; one under runs/strategies if none is given."""
+    """Folder for the results; one of its own under runs/strategies if none is given."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,9 @@ class Explosion(_Common):
     """Numbers of players, each a curve; 3 to 6 or 4 to 6 if none are given."""
     at: tuple[float, ...] = tuple(round(0.05 * k, 2) for k in range(1, 20))
     """Thresholds at which all players come in."""
+    strategies: tuple[str, ...] = ()
+    """Policy specs or bidding rules by which all play, instead of thresholds; a rule such as
+    "knock if chance >= 0.4" takes no new cards, so that knocks alone make the pot grow."""
     deals: int = 50_000
     """Hands for each point."""
 
@@ -128,7 +133,7 @@ class Charts:
     jobs: int = 1
     """Processes. The numbers do not depend on it."""
     out: Path = RESULTS / "strategy-charts"
-    """Folder for the pages."""
+    """Folder for the pages; these are the project's own if none is given."""
 
 
 @dataclass(frozen=True)
@@ -175,23 +180,26 @@ def _worth(parsed: Worth) -> None:
     asked = _policy(parsed, parsed.strategy) if parsed.strategy else field
     questions = [
         Question(_table(parsed, pot), decision, (field, asked), classes, parsed.seat)
-        for pot in _different("pots", parsed.pots)
+        for pot in _some("pots", parsed.pots)
     ]
     for question in questions:
         check_question(question)
-    with _output(parsed, "worth", parsed.deals * len(questions)) as (folder, progress):
+    with _output(parsed, "worth", parsed.deals * len(questions)) as output:
         found: list[Found] = [
-            worth_of_actions(question, parsed.deals, jobs=parsed.jobs, progress=progress)
+            worth_of_actions(question, parsed.deals, jobs=parsed.jobs, progress=output.progress)
             for question in questions
         ]
-        progress.done()
+        output.progress.done()
+        facts = _facts(parsed, (field, asked)) | tables.worth_facts(found, len(by))
+        pictures: dict[str, bytes] = {
+            f"worth-pot-{worth.question.table.pot}.png": charts.worth_picture(worth, len(by))
+            for worth in found
+        }
+        if len(found) > 1:
+            pictures["pots.png"] = charts.pots_picture(found, len(by))
+        output.save(facts, tables.worth_csv(found), pictures)
         for worth in found:
             tables.print_worth(worth, len(by))
-        facts = _facts(parsed, (field, asked)) | tables.worth_facts(found, len(by))
-        charts_of = {"worth.png": charts.worth_picture(found[0], len(by))}
-        if len(found) > 1:
-            charts_of["pots.png"] = charts.pots_picture(found, len(by))
-        tables.save(folder, "worth", facts, tables.worth_csv(found), charts_of)
 
 
 def _compare(parsed: Compare) -> None:
@@ -212,7 +220,7 @@ def _thresholds(parsed: Thresholds) -> None:
     _play_paired(
         parsed,
         "thresholds",
-        [f"threshold:{level:g}" for level in levels],
+        [_threshold(level) for level in levels],
         lambda found: tables.print_thresholds(found, levels),
         lambda found: charts.thresholds_picture(found, levels),
     )
@@ -225,21 +233,21 @@ def _play_paired(
     show: Callable[[Paired], None],
     draw: Callable[[Paired], bytes],
 ) -> None:
-    """Play strategies on the same deals; print, draw and save what comes of it."""
+    """Play strategies on the same deals; draw, save and print what comes of it."""
     from agents.paired import compare_paired, num_hands
     from experiments.strategies import tables
 
     table, field = _table(parsed, parsed.pot), _field(parsed)
     policies = [_policy(parsed, spec) for spec in specs]
     hands = num_hands(table, len(policies), parsed.deals)
-    with _output(parsed, what, hands) as (folder, progress):
+    with _output(parsed, what, hands) as output:
         found = compare_paired(
-            table, policies, field, parsed.deals, jobs=parsed.jobs, progress=progress
+            table, policies, field, parsed.deals, jobs=parsed.jobs, progress=output.progress
         )
-        progress.done()
-        show(found)
+        output.progress.done()
         facts = _facts(parsed, (*policies, field)) | tables.paired_facts(found)
-        tables.save(folder, what, facts, tables.paired_csv(found), {f"{what}.png": draw(found)})
+        output.save(facts, tables.paired_csv(found), {f"{what}.png": draw(found)})
+        show(found)
 
 
 def _explosion(parsed: Explosion) -> None:
@@ -250,23 +258,21 @@ def _explosion(parsed: Explosion) -> None:
     counts = _different(
         "players", parsed.players or tuple(game_named(parsed.game).player_counts[:4])
     )
-    levels = sorted(_different("thresholds", parsed.at))
-    work = [
-        (_table(parsed, 1, n), _policy(parsed, f"threshold:{level:g}", n))
-        for n in counts
-        for level in levels
+    specs = _different("strategies", parsed.strategies) or [
+        _threshold(level) for level in sorted(_some("thresholds", parsed.at))
     ]
-    with _output(parsed, "explosion", parsed.deals * len(work)) as (folder, progress):
+    work = [(_table(parsed, 1, n), _policy(parsed, spec, n)) for n in counts for spec in specs]
+    with _output(parsed, "explosion", parsed.deals * len(work)) as output:
         found = [
-            growth(table, policy, parsed.deals, jobs=parsed.jobs, progress=progress)
+            growth(table, policy, parsed.deals, jobs=parsed.jobs, progress=output.progress)
             for table, policy in work
         ]
-        progress.done()
+        output.progress.done()
         rows = [(table.num_players, points) for (table, _), points in zip(work, found)]
-        tables.print_growth(rows)
+        facts = _facts(parsed, [policy for _, policy in work]) | tables.growth_facts(rows)
         picture = charts.explosion_picture(work[0][0], rows)
-        facts = _facts(parsed, ()) | tables.growth_facts(rows)
-        tables.save(folder, "explosion", facts, tables.growth_csv(rows), {"explosion.png": picture})
+        output.save(facts, tables.growth_csv(rows), {"explosion.png": picture})
+        tables.print_growth(rows)
 
 
 def _charts(parsed: Charts) -> None:
@@ -340,6 +346,17 @@ def _different(what: str, values: Sequence[Any]) -> Sequence[Any]:
     return values
 
 
+def _some(what: str, values: Sequence[Any]) -> Sequence[Any]:
+    if not values:
+        raise ValueError(f"{what} must be at least one")
+    return _different(what, values)
+
+
+def _threshold(level: float) -> str:
+    """The spec, with all digits of the number."""
+    return f"threshold:{level!r}".removesuffix(".0")
+
+
 class _Progress:
     """A bar that can be taken away before what it is for is printed."""
 
@@ -354,29 +371,50 @@ class _Progress:
         self._bar.__exit__(None, None, None)
 
 
+class _Output:
+    """Where a command writes, and its bar."""
+
+    def __init__(self, folder: Path, name: str, hands: int) -> None:
+        self.folder, self._name = folder, name
+        self.progress = _Progress(hands)
+        self.files: list[str] = []
+
+    def save(self, facts: dict[str, Any], csv: str, pictures: Mapping[str, bytes]) -> None:
+        from experiments.strategies.tables import save
+
+        self.files = save(self.folder, self._name, facts, csv, pictures)
+
+
 @contextmanager
-def _output(parsed: Any, what: str, hands: int) -> Iterator[tuple[Path, _Progress]]:
+def _output(parsed: Any, what: str, hands: int) -> Iterator[_Output]:
     """Where to write, checked before anything is played, and a bar for so many hands."""
     from agents.reports import check_writable
     from bestia_env.rules.table import check_coins
 
     check_coins("deals", parsed.deals, least=2)
     check_coins("jobs", parsed.jobs, least=1)
-    folder = parsed.out or RUNS / "strategies" / f"{what}-{parsed.game}"
+    settings = {name: value for name, value in _settings(parsed).items() if name != "jobs"}
+    digest = hashlib.sha256(repr(settings).encode()).hexdigest()[:6]
+    folder = parsed.out or RUNS / "strategies" / f"{what}-{parsed.game}-{digest}"
     check_writable(folder)
     began = time.perf_counter()
-    progress = _Progress(hands)
+    output = _Output(folder, what, hands)
     try:
-        yield folder, progress
+        yield output
     finally:
-        progress.done()
+        output.progress.done()
     seconds = time.perf_counter() - began
-    print(f"seed {parsed.seed}, {seconds:.1f} s; wrote {folder}/{what}.json, .csv, .png")
+    print(f"seed {parsed.seed}, {seconds:.1f} s; wrote {', '.join(output.files)} in {folder}")
+
+
+def _settings(parsed: Any) -> dict[str, Any]:
+    """All that the numbers depend on, and the number of jobs."""
+    return {name: value for name, value in asdict(parsed).items() if name != "out"}
 
 
 def _facts(parsed: Any, policies: Sequence[Policy]) -> dict[str, Any]:
-    settings = {name: value for name, value in asdict(parsed).items() if name != "out"}
-    return {"command": type(parsed).__name__.lower(), "settings": settings, **provenance(policies)}
+    command = type(parsed).__name__.lower()
+    return {"command": command, "settings": _settings(parsed), **provenance(policies)}
 
 
 if __name__ == "__main__":

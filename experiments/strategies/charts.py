@@ -29,11 +29,14 @@ from experiments.strategies.tables import (
 BLUE, GREY = "#2166ac", "#555555"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999")
 DARING = 1  # the place of the first action that is not the quiet one
+TALLEST = 400.0  # inches; no picture has more than 65,535 pixels
 
 
 def _picture(width: float, height: float, draw: Callable[[Figure], None]) -> Png:
-    with matplotlib.rc_context({"font.family": "DejaVu Sans", "font.size": 9.5}):
-        figure = Figure(figsize=(width, height), layout="constrained")
+    with matplotlib.rc_context(
+        {"font.family": "DejaVu Sans", "font.size": 9.5, "text.parse_math": False}
+    ):
+        figure = Figure(figsize=(width, min(height, TALLEST)), layout="constrained")
         draw(figure)
         file = io.BytesIO()
         FigureCanvasAgg(figure).print_figure(file, format="png", dpi=150)
@@ -140,10 +143,14 @@ def _draw_seats(
 
 
 def pots_picture(found: Sequence[Worth], columns: int) -> Png:
-    """What the first daring action gains, by the pot, for the most frequent classes."""
+    """What the first daring action gains, by the pot, for the classes where it matters most."""
     by_pot = [{row.values: row for row in worth.by_first(columns)} for worth in found]
-    common = sorted(by_pot[0].values(), key=lambda row: -row.count)[: len(COLOURS)]
-    shown = sorted(row.values for row in common)
+    classes = frequent(list(by_pot[0].values()))
+    nearest = sorted(classes, key=lambda row: abs(row.gain[DARING].mean))[: len(COLOURS)]
+    shown = sorted(row.values for row in nearest)
+    some = (
+        f" (the {len(shown)} of {len(classes)} nearest to 0)" if len(classes) > len(shown) else ""
+    )
 
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
@@ -158,7 +165,7 @@ def pots_picture(found: Sequence[Worth], columns: int) -> Png:
         axes.set_xticks(pots, [f"{pot:g}" for pot in pots])
         axes.set_xlabel("pot in opening pots")
         axes.set_ylabel(f"what {names[DARING]} gains over {names[0]}, pots per hand")
-        axes.set_title(found[0].question.table.words)
+        axes.set_title(f"{found[0].question.table.words}{some}")
         title = " · ".join(found[0].question.classes.texts[:columns])
         axes.legend(title=title, loc="center left", bbox_to_anchor=(1, 0.5), frameon=False)
         _plain_axes(axes)
@@ -293,7 +300,7 @@ def thresholds_picture(found: Paired, levels: Sequence[float]) -> Png:
         axes.axhline(0, color=GREY, linewidth=0.8)
         axes.axvline(best, color=COLOURS[1], linewidth=0.9, linestyle="--")
         axes.annotate(
-            f"best: {best:g}",
+            f"best of these: {best:g}",
             (best, axes.get_ylim()[0]),
             (4, 6),
             textcoords="offset points",
@@ -315,8 +322,8 @@ def thresholds_picture(found: Paired, levels: Sequence[float]) -> Png:
 
 
 def explosion_picture(table: Table, rows: Sequence[tuple[int, Growth]]) -> Png:
-    """E[m] and E[m²] by the share of players who come in, a curve for each number of players."""
-    counts = sorted({players for players, _ in rows})
+    """E[m] and E[m²] by the share of seats that knock or declare, a curve for each table."""
+    counts, knocks = sorted({players for players, _ in rows}), table.game == "bestia"
 
     def draw(figure: Figure) -> None:
         panels = figure.subplots(1, 2)
@@ -332,14 +339,18 @@ def explosion_picture(table: Table, rows: Sequence[tuple[int, Growth]]) -> Png:
                 growths = [getattr(point, part) for point in points]
                 _draw_band(axes, shares, growths, colour, f"{players} players")
             axes.set_title(head, fontsize=10.5)
-            word = "knock" if table.game == "bestia" else "declare"
-            axes.set_xlabel(f"seats that {word}, %")
+            axes.set_xlabel("seats that knock, %" if knocks else "seats that declare, %")
             _plain_axes(axes)
+        top = max(point.square.mean for _, point in rows)
+        ticks = [tick for tick in (0, 0.5, 1, 2, 5, 10, 20, 50, 100) if tick <= max(top, 1)]
         panels[1].set_yscale("symlog", linthresh=1)
+        panels[1].set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+        panels[1].minorticks_off()
         panels[0].legend(frameon=False, loc="upper left")
+        new_cards = "; who passes may take new cards, and play too" if knocks else ""
         figure.suptitle(
-            f"{table.game.capitalize()}: a hand makes m P of a pot P when all play threshold:T, "
-            f"T from high (left) to low; seed {table.seed}",
+            f"{table.game.capitalize()}: a hand makes m P of a pot P when all play alike{new_cards}"
+            f"; seed {table.seed}",
             fontsize=11,
         )
 

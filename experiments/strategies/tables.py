@@ -25,17 +25,20 @@ from bestia_env.games import game_named
 
 SIGNIFICANT = 0.05
 LEAST_SHOWN = 100  # hands of a class that is shown; the files hold all
+MOST_SHOWN = 60  # classes that are shown
 WORTH_NOTE = (
-    "Pots per hand with half of the 95 % interval, each by itself; gain: over the first action on "
-    "the same deals; wins: the seat gets coins, by a trick of Bestia or the hand; pays: a bête, a "
-    "match; chosen: by the seat's own policy, with half of Wilson's interval."
+    "Pots per hand with half of the 95 % interval, each by itself, stakes paid before included; "
+    "gain: over the first action on the same deals; wins: the seat gets coins, by a trick of "
+    "Bestia or the hand; pays: a bête, a match; chosen: by the seat's own policy, with half of "
+    "Wilson's interval."
 )
 PAIRED_NOTE = (
     "Pots per hand of one among copies of the field, with half of the 95 % interval; differences "
     "are of the same deals, * differs from 0 at the 5 % level (Holm over all pairs)."
 )
 GROWTH_NOTE = (
-    "m: the pot left after a hand in parts of P, stakes aside. Pots of a long session have a "
+    "m: the pot left after a hand in parts of P, stakes aside; play: at their own risk, in Bestia "
+    "with new cards too. Pots of a long session have a "
     "finite mean where E[m] < 1, a finite variance where E[m²] < 1."
 )
 
@@ -46,11 +49,13 @@ def save(
     facts: Mapping[str, Any],
     table: str,
     pictures: Mapping[str, bytes],
-) -> None:
-    """Write `name.json`, `name.csv` and the pictures, each whole."""
+) -> list[str]:
+    """Write `name.json`, `name.csv` and the pictures, each whole; returns the names of all."""
     content = f"{json.dumps(facts, indent=2, default=str)}\n".encode()
-    for file, data in {f"{name}.json": content, f"{name}.csv": table.encode(), **pictures}.items():
+    files = {f"{name}.json": content, f"{name}.csv": table.encode(), **pictures}
+    for file, data in files.items():
         write_whole(folder / file, data)
+    return list(files)
 
 
 def _print(grid: Grid, note: str) -> None:
@@ -92,8 +97,10 @@ def asked_name(worth: Worth) -> str:
 
 
 def frequent(rows: Sequence[ClassWorth]) -> list[ClassWorth]:
-    """The classes of many hands; all, if none has many."""
-    return [row for row in rows if row.count >= LEAST_SHOWN] or list(rows)
+    """The classes of many hands, or all if none has many; of too many those of the most hands."""
+    many = [row for row in rows if row.count >= LEAST_SHOWN] or list(rows)
+    kept = sorted(range(len(many)), key=lambda place: -many[place].count)[:MOST_SHOWN]
+    return [many[place] for place in sorted(kept)]
 
 
 def print_worth(worth: Worth, columns: int) -> None:
@@ -247,7 +254,7 @@ def print_thresholds(found: Paired, levels: Sequence[float]) -> None:
     best = found.ranking[0]
     for a, level in enumerate(levels):
         gap = "best" if a == best else difference(found, a, best)
-        grid.add_row(f"{level:g}", str(found.scores[a]), gap)
+        grid.add_row(f"{level!r}", str(found.scores[a]), gap)
     _print(grid, PAIRED_NOTE)
 
 
@@ -283,14 +290,15 @@ def paired_csv(found: Paired) -> str:
 
 
 def print_growth(rows: Sequence[tuple[int, Growth]]) -> None:
-    """Print a line for each number of players and threshold."""
+    """Print a line for each number of players and strategy."""
     grid = Grid(title="What a hand does to the pot when all play alike")
-    for name in ("players", "all play", "come in", "E[m]", "E[m²]", "long pots"):
+    for name in ("players", "all play", "knock or declare", "play", "E[m]", "E[m²]", "long pots"):
         grid.add_column(name, justify="right")
     for players, point in rows:
-        share = f"{point.daring.mean:.1%}"
+        shares = (f"{point.daring.mean:.1%}", f"{point.playing.mean:.1%}")
         numbers = (_plain(point.factor), _plain(point.square))
-        grid.add_row(str(players), point.spec, share, *numbers, verdict(point))
+        name = labels([point.spec])[0]
+        grid.add_row(str(players), name, *shares, *numbers, verdict(point))
     _print(grid, GROWTH_NOTE)
 
 
@@ -317,18 +325,11 @@ def growth_facts(rows: Sequence[tuple[int, Growth]]) -> dict[str, Any]:
 
 def growth_csv(rows: Sequence[tuple[int, Growth]]) -> str:
     """A line for each point."""
-    lines: list[Sequence[Any]] = [
-        (
-            "num_players",
-            "policy",
-            "come_in",
-            "factor",
-            "factor_half_width",
-            "square",
-            "square_half_width",
-        )
-    ]
+    parts = ("factor", "square", "daring", "playing")
+    ends = [f"{part}{end}" for part in parts for end in ("", "_half_width")]
+    lines: list[Sequence[Any]] = [("num_players", "policy", *ends)]
     for n, point in rows:
-        parts = (point.factor.mean, point.factor.half_width, point.square.mean)
-        lines.append((n, point.spec, point.daring.mean, *parts, point.square.half_width))
+        estimates = [getattr(point, part) for part in parts]
+        numbers = [number for e in estimates for number in (e.mean, e.half_width)]
+        lines.append((n, point.spec, *numbers))
     return _csv(lines)

@@ -429,10 +429,17 @@ def test_the_pot_and_what_it_costs():
 
 
 def test_arithmetic():
+    huge = f"{10**300} * {10**300}"
     texts = {
         **{"1 - 2 - 3": -4, "8 / 4 / 2": 1, "1 + 2 * 3": 7, "(1 + 2) * 3": 9, "-2 * -3": 6},
         **{"1 - 2 + 5": 4, "8 / 4 * 2": 4, "1 / -2": -0.5, "1 - (2 + 5)": -6},
-        **{"- -1": 1, "5 / 0": 0, "0 / 0": 0, "1 / (seat - seat)": 0, "min(1, max(2, 3))": 1},
+        **{"- -1": 1, "5 / 0": 0, "0 / 0": 0, "1 / (seat - seat)": 0},
+        **{
+            "min(1, max(2, 3))": 1,
+            f"{huge} - {huge}": 0,
+            f"0 * ({huge})": 0,
+            f"({huge}) / -({huge})": -1,
+        },
         **{".5 + 0.25": 0.75, "1 < 2 < 3": 1, "1 < 3 < 2": 0, "3 > 2 > 1 > 0": 1, "1 < 2 == 2": 1},
         **{"not 1 < 2 or 1 < 2": 1, "not (1 < 2 or 1 < 2)": 0, "1 < 2 or 1 > 2 and 1 > 2": 1},
         **{"7 == 7.0": 1, "top_trump == ACE": 1, "7 < top_trump": 1, "7 < re": 1, "3 > 7": 0},
@@ -693,7 +700,23 @@ BAD = [
     ("knock if trump > 2", "         ^", "unknown name 'trump': did you mean 'trumps'"),
     ("knock if Top_Trump > 2", "         ^", "did you mean 'top_trump'"),
     ("knock if upcard > cavalo", "                  ^", "did you mean 'cavallo'"),
-    ("knock if zzz > 2", "         ^", "unknown name 'zzz': known are trumps, sides, .* asso"),
+    (
+        "knock if zzz > 2",
+        "         ^",
+        "unknown name 'zzz': known are trumps, .*; ranks are .*, asso",
+    ),
+    ("knock if aces > 1", "         ^", r"did you mean 'sides\(ace\)' or 'trumps\(ace\)'"),
+    (
+        "knock if trumps >= re",
+        "         ^",
+        r"write trumps\(RANK\) to count .* top_trump for the high",
+    ),
+    ("knock if trumps = 2", "                ^", r"\(write ==\)"),
+    ("knock if trumps ≥ 2 # é", "                ^", r"\(write >=\)"),
+    ("knock if 1 < 2 && 2 < 3", "               ^", r"\(write and\)"),
+    ("knock if trumps > 1 exchange", "                    ^", r"\(put ; between statements\)"),
+    ("Knock if trumps > 1", "^", r"\(write knock\)"),
+    ("knock if not seat", "             ^", "a condition is wanted .* compare it, as in x >= 2"),
     ("knock if taken > 0", "         ^", "unknown name 'taken'"),
     ("knock if trumps(none) > 1", "                ^", "'none' is no rank: 2, .* 3, ace\n"),
     ("knock if trumps(8) > 1", "                ^", "'8' is no rank"),
@@ -782,7 +805,7 @@ def test_expressions_point_into_their_own_text():
         ("knock; cards by knock", "unknown policy 'knock'"),
         ("knock; cards by nobody", "unknown policy 'nobody'"),
         ("knock; cards by bold:1", "bold takes no number"),
-        ("knock; cards by net:nowhere", "there is no checkpoint .*nowhere"),
+        ("knock; cards by net:nowhere", "none is shipped of this name"),
         ("knock; cards by net:bestia-3", "3 players"),
         ("rule:nowhere.rule", "policy 'rule:nowhere.rule': cannot read a rule from nowhere.rule: "),
         ("rule:.", "cannot read a rule from"),

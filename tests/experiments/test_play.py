@@ -1,4 +1,6 @@
 import json
+import math
+import os
 import random
 import re
 import signal
@@ -12,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from agents.policies import parse_policy
 from agents.worlds import draw_worlds
 from bestia_env.games import GAMES
 from bestia_env.records import Record, check
@@ -622,7 +625,8 @@ def test_a_damaged_file_is_said_to_be_so_and_harms_no_other_table(tmp_path):
         json.dumps({**whole, "hands": [[0]]}),
         json.dumps({**whole, "hands": [[40], [40]]}),
         json.dumps({**whole, "hands": [3]}),
-        json.dumps({**whole, "hands": [["PASS"]]}),
+        *(json.dumps({**whole, "hands": [[x]]}) for x in ("PASS", "40", 40.0, math.inf, True)),
+        json.dumps({**whole, "settings": {**whole["settings"], "seed": None}}),
         json.dumps({**whole, "settings": {**whole["settings"], "num_players": 99}}),
     ):
         path.write_text(content)
@@ -630,6 +634,35 @@ def test_a_damaged_file_is_said_to_be_so_and_harms_no_other_table(tmp_path):
         assert answer.status_code == 410
         assert f"table {table.name} is damaged" in answer.json["error"]
         At(Play(tmp_path), other.name).get()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_file_that_never_ends_or_never_begins_is_refused_at_once(tmp_path):
+    play = Play(tmp_path)
+    table = play.set_up()
+    path = tmp_path / f"{table.name}.json"
+    pipe, zeros, nets = tmp_path / "pipe", tmp_path / "zeros", tmp_path / "net.safetensors"
+    os.mkfifo(pipe)
+    os.mkfifo(nets)
+    zeros.symlink_to("/dev/zero")
+    for odd in (pipe, zeros):
+        path.unlink()
+        path.symlink_to(odd)
+        assert play.client.get(table.api).status_code == 503
+    for spec in (f"rule:{pipe}", f"rule:{zeros}", "rule:/dev/zero", f"rule:{tmp_path}"):
+        with pytest.raises(ValueError, match="cannot read a rule"):
+            parse_policy(spec, "bestia", 4)
+    with pytest.raises(ValueError, match="no plain file"):
+        parse_policy(f"net:{nets}", "bestia", 4)
+
+
+def test_a_file_named_as_a_rule_is_not_shown_to_whoever_named_it(play, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("root:x:0:0")
+    answer = play.post("/api/tables", message("bestia", 4, policies=[f"rule:{secret}"] * 3))
+    assert answer.status_code == 400
+    assert answer.json["field"] == "policies.0"
+    assert "x:0:0" not in answer.text
 
 
 def test_what_cannot_be_written_has_not_happened(play, monkeypatch):

@@ -4,11 +4,13 @@ import csv
 import io
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from agents import worth as worth_of
 from agents.arena import Table
 from agents.bidding.language import parse_expressions
 from agents.bidding.machine import MODULES
@@ -17,7 +19,7 @@ from agents.paired import compare_paired
 from agents.policies import parse_policy
 from agents.shipped import shipped_named
 from agents.worth import worth_of_actions
-from experiments.strategies import booklet, charts
+from experiments.strategies import booklet, charts, tables
 from experiments.strategies.__main__ import main
 from experiments.strategies.short_rules import SHORT_RULES
 
@@ -52,8 +54,30 @@ def test_a_command_writes_the_same_whatever_the_number_of_jobs(name, tmp_path, c
     assert once == again
     command = SMALL[name][0]
     files = {path.name for path in (tmp_path / "1").iterdir()}
-    pots = {"pots.png"} if "--pots" in SMALL[name] else set()
-    assert files == {f"{command}.json", f"{command}.csv", f"{command}.png"} | pots
+    pictures = {f"{command}.png"} if command != "worth" else {"worth-pot-1.png"}
+    if "--pots" in SMALL[name]:
+        pictures |= {"worth-pot-4.png", "pots.png"}
+    assert files == {f"{command}.json", f"{command}.csv"} | pictures
+
+
+def test_every_setting_has_a_folder_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for deals, jobs in (("40", "1"), ("41", "1"), ("41", "2")):
+        main(["compare", "--game", "beast", "bold", "random", "--deals", deals, "--jobs", jobs])
+    assert len(list((tmp_path / "runs/strategies").iterdir())) == 2
+
+
+def test_a_table_explodes_by_strategies_too(tmp_path, capsys):
+    rules = ("knock", "pass", "pass; exchange")
+    main(
+        [
+            *("explosion", "--game", "bestia", "--players", "3", "--deals", "300"),
+            *("--out", str(tmp_path), "--strategies", *rules),
+        ]
+    )
+    points = json.loads((tmp_path / "explosion.json").read_text(encoding="utf-8"))["points"]
+    shares = {p["spec"]: (p["daring"]["mean"], p["playing"]["mean"]) for p in points}
+    assert shares == {"knock": (1, 1), "pass": (0, 0), "pass; exchange": (0, 1)}
 
 
 @pytest.mark.parametrize(
@@ -67,6 +91,9 @@ def test_a_command_writes_the_same_whatever_the_number_of_jobs(name, tmp_path, c
         (["worth", "--game", "bestia", "--seat", "4"], "seat must be an integer from 0 to 3"),
         (["worth", "--game", "beast", "--seat", "1"], "only the dealer may take"),
         (["worth", "--game", "bestia", "--pots", "2", "2"], "pots must differ"),
+        (["worth", "--game", "bestia", "--pots"], "pots must be at least one"),
+        (["explosion", "--game", "beast", "--at"], "thresholds must be at least one"),
+        (["worth", "--game", "bestia", "--rules", "stake=--3"], "stake must be .* not '--3'"),
         (["worth", "--game", "bestia", "--pots", "0"], "pot must be an integer from 1"),
         (["worth", "--game", "bestia", "--deals", "1"], "deals must be an integer from 2"),
         (["worth", "--game", "bestia", "--jobs", "0"], "jobs must be an integer from 1"),
@@ -91,6 +118,47 @@ def test_bad_arguments_exit_with_a_line_and_write_nothing(arguments, words, tmp_
     assert re.search(words, error)
     assert error.startswith("error: ")
     assert not folder.exists() or not list(folder.iterdir())
+
+
+class Gone(io.StringIO):
+    """A reader that went away."""
+
+    def write(self, text):
+        raise BrokenPipeError("nobody reads")
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_results_are_written_though_nobody_reads_what_is_printed(name, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stdout", Gone())
+    with pytest.raises(SystemExit):
+        main([*SMALL[name], "--out", str(tmp_path)])
+    assert (tmp_path / f"{SMALL[name][0]}.json").exists()
+
+
+def test_of_thousands_of_classes_the_most_frequent_are_shown_and_all_are_written(tmp_path, capsys):
+    facts = run(["worth", "--game", "bestia", "--deals", "2000", "--by", "chance"], tmp_path)
+    classes = facts["pots"][0]["classes"]
+    assert len(classes) > tables.MOST_SHOWN
+    assert len(tables.frequent(range_of_counts([150] * 500))) == tables.MOST_SHOWN
+    assert len([line for line in capsys.readouterr().out.splitlines() if "%" in line]) < 75
+
+
+def range_of_counts(counts):
+    return [worth_of.ClassWorth((k,), n, (), (), (), (), ()) for k, n in enumerate(counts)]
+
+
+def test_a_rule_may_hold_what_matplotlib_takes_for_mathematics(tmp_path):
+    rules = ["knock if trumps >= 2 # $x^{$", "sound"]
+    run(["compare", "--game", "bestia", *rules, "--deals", "20"], tmp_path)
+    run(["worth", "--game", "bestia", "--by", "trumps # $_{$", "--deals", "200"], tmp_path)
+
+
+def test_thresholds_keep_all_their_digits(tmp_path):
+    facts = run(
+        ["thresholds", "--game", "bestia", "--at", "0.5", "0.50000001", "--deals", "20"], tmp_path
+    )
+    specs = [score["strategy"] for score in facts["scores"]]
+    assert specs == ["threshold:0.5", "threshold:0.50000001"]
 
 
 def test_the_language_is_printed_with_all_that_a_rule_may_ask(capsys):

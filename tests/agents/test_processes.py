@@ -1,0 +1,66 @@
+"""Work in pieces."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+PARENT = """
+import os, time
+from agents.processes import in_order
+def work(piece):
+    print(os.getpid(), flush=True)
+    time.sleep(0.2 if piece else 0)
+if __name__ == "__main__":
+    list(in_order(work, (), [1] * 1000, 2, 0))
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="nothing kills so here")
+def test_processes_end_when_their_parent_is_killed(tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, env=environment, text=True
+    ) as parent:
+        assert parent.stdout is not None
+        found = {int(parent.stdout.readline()) for _ in range(6)} - {parent.pid}
+        parent.kill()
+    assert len(found) == 2
+    until = time.monotonic() + 20
+    while any(map(is_running, found)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="interrupts are sent otherwise here")
+@pytest.mark.parametrize("gap", [0.02, 0.1])
+def test_interrupted_twice_all_end(gap, tmp_path):
+    script = tmp_path / "parent.py"
+    script.write_text(PARENT)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, script], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment
+    ) as parent:
+        assert parent.stdout is not None
+        for _ in range(6):
+            parent.stdout.readline()
+        parent.send_signal(signal.SIGINT)
+        time.sleep(gap)
+        parent.send_signal(signal.SIGINT)
+        try:
+            assert parent.wait(20) != 0
+        finally:
+            parent.kill()
+
+
+def is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True

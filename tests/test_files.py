@@ -1,0 +1,60 @@
+"""Files written whole, and files read that anybody may have named."""
+
+import os
+import socket
+
+import pytest
+
+from bestia_env.files import check_replaceable, read_bounded, write_whole
+
+PLAIN = "it is no plain file"
+
+
+@pytest.fixture(params=["folder", "pipe", "socket"])
+def odd(request, tmp_path, monkeypatch):
+    """Something that is no plain file."""
+    path = tmp_path / "odd"
+    if request.param == "folder":
+        path.mkdir()
+    elif not hasattr(os, "mkfifo"):
+        pytest.skip("there are folders only")
+    elif request.param == "pipe":
+        os.mkfifo(path)
+    else:
+        monkeypatch.chdir(tmp_path)  # a socket's path must be short
+        with socket.socket(socket.AF_UNIX) as bound:
+            bound.bind("odd")
+    return path
+
+
+def test_nothing_but_a_plain_file_is_replaced(odd, tmp_path):
+    before = odd.lstat()
+    for refuse in (check_replaceable, lambda path: write_whole(path, b"new")):
+        with pytest.raises(OSError, match=PLAIN):
+            refuse(odd)
+    assert odd.lstat() == before
+    assert os.listdir(tmp_path) == ["odd"]
+
+
+def test_a_link_is_replaced_and_what_it_leads_to_stays(odd, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(odd)
+    before = odd.lstat().st_mode
+    write_whole(link, b"new")
+    assert link.read_bytes() == b"new" and not link.is_symlink()
+    assert odd.lstat().st_mode == before
+
+
+def test_nothing_but_a_plain_file_is_read(odd):
+    with pytest.raises(OSError):
+        read_bounded(odd, 10)
+
+
+def test_a_file_is_read_up_to_its_most(tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"1234567890")
+    assert read_bounded(path, 10) == b"1234567890"
+    with pytest.raises(OSError, match="more than 9 bytes"):
+        read_bounded(path, 9)
+    with pytest.raises(FileNotFoundError):
+        read_bounded(tmp_path / "none", 9)
