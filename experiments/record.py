@@ -83,8 +83,22 @@ def seat_policies(parsed: Arguments) -> list[Policy]:
     specs = parsed.policies or default_specs(parsed.game)[:n]
     if len(specs) > n:
         raise ValueError(f"policies must be at most {n}, one for each seat, not {len(specs)}")
-    policies = [parse_policy(spec, parsed.game, n) for spec in specs]
+    policies = [parse_policy(_recordable(spec), parsed.game, n) for spec in specs]
     return [policies[seat % len(policies)] for seat in range(n)]
+
+
+def _recordable(spec: str) -> str:
+    """A rule of several lines as one of statements, since a record has room for one line."""
+    from bestia_env.records import MAX_NAME
+
+    line = "; ".join(part.partition("#")[0].strip() for part in spec.splitlines() if part.strip())
+    line = line if len(spec.splitlines()) > 1 else spec
+    if not line.isprintable() or len(line) > MAX_NAME:
+        raise ValueError(
+            f"a policy to be recorded must be of at most {MAX_NAME} printable characters, "
+            f"not {len(line)}: {line[:40]!r}; a longer rule may stand in a file, rule:FILE"
+        )
+    return line
 
 
 def play_session(players: Sequence[Policy], rules: Any, num_hands: int, seed: int) -> list[Record]:

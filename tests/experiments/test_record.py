@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agents.policies import parse_policy
 from bestia_env.records import check, read_records
 from experiments.record import main
 
@@ -41,6 +42,7 @@ def test_a_session_is_written_hand_by_hand(game: str, rules: list[str], tmp_path
     ("arguments", "message"),
     [
         (["--policies", "sound", "nobody"], "unknown policy 'nobody' for bestia"),
+        (["--policies", "knock if " + "1 < 2 and " * 40 + "1 < 2"], "of at most 300 printable"),
         (["--policies", *["random"] * 5], "policies must be at most 4, one for each seat, not 5"),
         (["--policies", "net:gone.safetensors"], "there is no checkpoint"),
         (["--num-players", "11"], "num_players of bestia must be an integer from 3 to 10, not 11"),
@@ -84,3 +86,13 @@ def test_help_and_misspelt_flags_load_nothing_heavy(command: str) -> None:
             [sys.executable, "-c", code, argument], cwd=ROOT, capture_output=True, text=True
         )
         assert done.stdout.endswith(f"{code_expected} set()\n"), done.stderr
+
+
+def test_a_rule_of_several_lines_is_recorded_in_one(tmp_path: Path) -> None:
+    out = tmp_path / "hands.jsonl"
+    rule = "# mine\nknock if trumps > 1  # two\n\nexchange\n"
+    main(["--game", "bestia", "--policies", rule, "bold", "--hands", "1", "--out", str(out)])
+    player = read_records(out)[0].players[0]
+    again = parse_policy(player, "bestia", 4).program
+    for part, other in zip(again, parse_policy(rule, "bestia", 4).program, strict=True):
+        assert part.tolist() == other.tolist()
