@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -60,8 +61,10 @@ def test_interrupted_twice_all_end(gap, tmp_path):
 
 
 def is_running(process: int) -> bool:
+    """Zombies, which nobody has waited for, are not."""
+    stat = Path(f"/proc/{process}/stat")
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+        return not stat.exists() or stat.read_text().rpartition(")")[2].split()[0] != "Z"
+    except (ProcessLookupError, FileNotFoundError):
         return False
-    return True
