@@ -158,6 +158,17 @@ def test_names_of_suits_do_not_matter(game: str, n: int) -> None:
                 assert np.array_equal(values, others[order[card // ranks] * ranks + card % ranks])
 
 
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 4)])
+def test_positions_met_before_are_worth_the_same(game: str, n: int) -> None:
+    """A table of one slot remembers next to nothing."""
+    large, none = make_room(game, n), make_room(game, n, slot_bits=0)
+    for state in longer_endings(game, n, 30):
+        assert np.array_equal(solve(state, room=large).value, solve(state, room=none).value)
+        for seat in range(n):
+            mine, other = (solve(state, seat, "all", room).values for room in (large, none))
+            assert mine == other
+
+
 def test_one_room_serves_any_number_of_hands() -> None:
     """Nothing of one search, for another seat too, is taken for part of the next."""
     room = make_room("bestia", 4, slot_bits=4)
