@@ -162,7 +162,9 @@ def test_names_of_suits_do_not_matter(game: str, n: int) -> None:
 def test_positions_met_before_are_worth_the_same(game: str, n: int) -> None:
     """A table of one slot remembers next to nothing."""
     large, none = make_room(game, n), make_room(game, n, slot_bits=0)
-    for state in longer_endings(game, n, 30):
+    for state in endings(game, n, 60, most_lines=120**4):
+        if state[0].revoke_allowed:
+            continue  # too many ways to play
         assert np.array_equal(solve(state, room=large).value, solve(state, room=none).value)
         for seat in range(n):
             mine, other = (solve(state, seat, "all", room).values for room in (large, none))
