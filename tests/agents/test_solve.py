@@ -1,0 +1,206 @@
+"""The solvers: against plain recursion, and what must hold of any solution."""
+
+import math
+from collections.abc import Iterator
+from random import Random
+
+import numpy as np
+import pytest
+
+from agents.solve.coalition import solve_coalition
+from agents.solve.search import make_room
+from agents.solve.values import card_values, solve
+from bestia_env.engine import act, legal_actions
+from bestia_env.games import GAMES
+from bestia_env.view import look
+from tests.sessions import TABLES, Table, members, random_session, walk
+
+MOST_LINES = 1500
+
+
+def endings(game: str, n: int, count: int, most_lines: int = MOST_LINES) -> Iterator[np.ndarray]:
+    """Late moments of random hands under random rules, few enough lines of play to try them all."""
+    rng = Random(f"{game} {n}")
+    while count:
+        table = Table(random_session(rng, game, n, num_hands=2))
+        tricks = (table.states.copy() for _ in walk(table, rng) if table.phase == "TRICKS")
+        moments = [state for state in tricks if lines(state) <= most_lines]
+        if moments:
+            count -= 1
+            yield rng.choice(moments)
+
+
+def lines(state: np.ndarray) -> int:
+    """An upper bound of how many ways the cards can be played in."""
+    return math.prod(math.factorial(len(members(int(hand)))) for hand in state[0].hands)
+
+
+def children(state: np.ndarray) -> dict[int, np.ndarray]:
+    """What each legal card leads to."""
+    after = {}
+    for card in sorted(members(int(legal_actions(state, 0)))):
+        after[card] = state.copy()
+        act(after[card], 0, card)
+    return after
+
+
+def scores_of(state: np.ndarray) -> tuple[int, ...]:
+    """n times the equity of a settled hand (B-18)."""
+    s, n = state[0], int(state[0].num_players)
+    return tuple(n * int(s.gains[seat]) + int(s.pot) - int(s.carried) for seat in range(n))
+
+
+def each_for_itself(state: np.ndarray) -> tuple[int, ...]:
+    """The scores of max^n by recursion."""
+    if state[0].turn < 0:
+        return scores_of(state)
+    turn, n = int(state[0].turn), int(state[0].num_players)
+    order = [(turn + k) % n for k in range(1, n)]
+    found = [each_for_itself(after) for after in children(state).values()]
+    return max(found, key=lambda scores: (scores[turn], [-scores[seat] for seat in order]))
+
+
+def against_all(state: np.ndarray, seat: int) -> int:
+    """The seat's score against a coalition by recursion."""
+    if state[0].turn < 0:
+        return scores_of(state)[seat]
+    found = [against_all(after, seat) for after in children(state).values()]
+    return max(found) if state[0].turn == seat else min(found)
+
+
+@pytest.mark.parametrize(("game", "n"), TABLES)
+def test_solutions_are_those_of_plain_recursion(game: str, n: int) -> None:
+    room = make_room(game, n, slot_bits=6)
+    for state in endings(game, n, 12):
+        unit, before = n * int(state[0].pot), state.tobytes()
+        solution = solve(state, room=room)
+        true = {card: each_for_itself(after) for card, after in children(state).items()}
+        assert {c: v.tolist() for c, v in solution.values.items()} == {
+            card: [score / unit for score in scores] for card, scores in true.items()
+        }
+        assert solution.value.tolist() == [score / unit for score in each_for_itself(state)]
+        turn = int(state[0].turn)
+        top = max(scores[turn] for scores in true.values())
+        assert solution.best == tuple(c for c, scores in true.items() if scores[turn] == top)
+        for seat in {turn, (turn + 1) % n, (turn + n - 1) % n}:
+            single = solve(state, seat, "all", room)
+            worth = {card: against_all(after, seat) for card, after in children(state).items()}
+            assert {c: v[0] for c, v in single.values.items()} == {
+                card: score / unit for card, score in worth.items()
+            }
+            top = (max if seat == turn else min)(worth.values())
+            assert single.value[0] == top / unit
+            assert single.best == tuple(card for card, score in worth.items() if score == top)
+            assert single.num_nodes >= len(worth)
+        assert state.tobytes() == before
+
+
+def longer_endings(game: str, n: int, count: int) -> Iterator[np.ndarray]:
+    """As `endings`, for what is asked of the solvers alone."""
+    return endings(game, n, count, most_lines=24**4)
+
+
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 3), ("bestia", 4), ("bestia", 7)])
+def test_a_position_is_worth_what_its_best_card_leads_to(game: str, n: int) -> None:
+    """Solved each by itself; all sums are zero (B-18)."""
+    for state in longer_endings(game, n, 10):
+        solution, turn = solve(state), int(state[0].turn)
+        assert abs(solution.value.sum()) < 1e-9 * max(1, abs(solution.value).max())
+        for card, after in children(state).items():
+            if after[0].turn >= 0:
+                assert np.array_equal(solution.values[card], solve(after).value)
+                for seat in range(n):
+                    alone = card_values(state, seat, "all")[card]
+                    assert alone == solve(after, seat, "all").value[0]
+        assert solution.value[turn] == max(values[turn] for values in solution.values.values())
+
+
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 3), ("bestia", 4), ("bestia", 7)])
+def test_nobody_has_less_when_the_others_do_not_combine(game: str, n: int) -> None:
+    """Whatever they play for themselves the coalition could have played, too."""
+    gained = 0
+    for state in longer_endings(game, n, 20):
+        each = solve(state)
+        for seat in range(n):
+            alone = solve(state, seat, "all")
+            assert alone.value[0] <= each.value[seat]
+            gained += alone.value[0] < each.value[seat]
+    assert gained > 0
+
+
+def renamed(state: np.ndarray, order: list[int]) -> np.ndarray:
+    """The same hand with every suit called by another's name."""
+    game = next(game for game in GAMES.values() if game.dtype == state.dtype)
+    ranks = len(game.pack.ranks)
+    new = [order[card // ranks] * ranks + card % ranks for card in range(game.pack.size)]
+    other = state.copy()
+    for name in ("led", "best"):
+        if state[0][name] >= 0:
+            other[0][name] = new[state[0][name]]
+    other[0].trump = order[state[0].trump]
+    for seat, hand in enumerate(state[0].hands.tolist()):
+        other[0].hands[seat] = sum(1 << new[card] for card in members(hand))
+    other[0].play_card = [new[card] for card in state[0].play_card]
+    return other
+
+
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 3), ("bestia", 5)])
+def test_names_of_suits_do_not_matter(game: str, n: int) -> None:
+    rng = Random(n)
+    for state in longer_endings(game, n, 10):
+        order = rng.sample(range(4), 4)
+        other = renamed(state, order)
+        assert np.array_equal(solve(state).value, solve(other).value)
+        ranks = GAMES[game].pack.size // 4
+        for against in ("each", "all"):
+            mine, others = card_values(state, None, against), card_values(other, None, against)
+            for card, values in mine.items():
+                assert np.array_equal(values, others[order[card // ranks] * ranks + card % ranks])
+
+
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 4)])
+def test_positions_met_before_are_worth_the_same(game: str, n: int) -> None:
+    """A table of one slot remembers next to nothing."""
+    large, none = make_room(game, n), make_room(game, n, slot_bits=0)
+    for state in endings(game, n, 60, most_lines=120**4):
+        if state[0].revoke_allowed:
+            continue  # too many ways to play
+        assert np.array_equal(solve(state, room=large).value, solve(state, room=none).value)
+        for seat in range(n):
+            mine, other = (solve(state, seat, "all", room).values for room in (large, none))
+            assert mine == other
+
+
+def test_one_room_serves_any_number_of_hands() -> None:
+    """Nothing of one search, for another seat too, is taken for part of the next."""
+    room = make_room("bestia", 4, slot_bits=4)
+    root, again = np.zeros(40, np.int64), np.zeros(40, np.int64)
+    for state in longer_endings("bestia", 4, 10):
+        for seat in range(4):
+            num_nodes = solve_coalition(state, 0, seat, room, root)
+            fresh = solve_coalition(state, 0, seat, make_room("bestia", 4, slot_bits=4), again)
+            assert num_nodes == fresh
+            cards = [card for card in range(40) if int(legal_actions(state, 0)) >> card & 1]
+            assert np.array_equal(root[cards], again[cards])
+
+
+def test_what_cannot_be_solved_is_refused() -> None:
+    state = next(endings("bestia", 4, 1))
+    turn = int(state[0].turn)
+    view = state.copy()
+    look(state, 0, turn, view, 0)
+    over = state.copy()
+    while over[0].turn >= 0:
+        act(over, 0, min(members(int(legal_actions(over, 0)))))
+    for message, place, seat, against in [
+        (f"view of seat {turn}", view, None, "each"),
+        ("in the phase TRICKS, not OVER", over, None, "each"),
+        ("seat must be from 0 to 3, not 4", state, 4, "all"),
+        ("against must be one of each, all, not 'some'", state, None, "some"),
+        (r"shape \(1,\), not \(2,\)", state.repeat(2), None, "each"),
+        ("records of beast or bestia", np.zeros(1), None, "each"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            card_values(place, seat, against)
+    with pytest.raises(ValueError, match="slot_bits must be from 0 to 28, not 29"):
+        make_room("bestia", 4, 29)
