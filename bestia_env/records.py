@@ -24,7 +24,7 @@ a line (JSON lines, ASCII). These are its fields, in this order; all of them mus
 
 `gains` and `pot_after` are what the rest must lead to: `check` plays the hand over and compares.
 A record shows all cards, discards and undealt ones too: it is nothing for a seat still playing.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ def odd(request, tmp_path, monkeypatch):
     if request.param == "folder":
         path.mkdir()
     elif not hasattr(os, "mkfifo"):
-        pytest.skip("there are folders only")
+        pytest.skip("this system has neither pipes nor sockets in folders")
     elif request.param == "pipe":
         os.mkfifo(path)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import io
 import os
 from collections.abc import Sequence
@@ -51,8 +52,8 @@ def check_installed() -> None:
     """Raise an ImportError that says what to install unless pictures can be drawn."""
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # it greets on standard output
     try:
-        import pygame  # noqa: F401
-        import resvg_py  # noqa: F401
+        for package in ("pygame", "resvg_py"):
+            importlib.import_module(package)
     except ImportError as error:
         raise ImportError(
             f"render modes rgb_array and human need pygame-ce and resvg-py: {EXTRA}"

@@ -68,7 +68,7 @@ def open_server(arguments: Arguments) -> Any:
     folder = arguments.folder or runs_folder(False) / "play"
     check_writable(folder)
 
-    from waitress.server import create_server  # type: ignore[import-untyped]
+    from waitress.server import create_server
 
     from experiments.play.app import LOOPBACK_NAMES, create_app
     from experiments.play.tables import Tables

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, jsonify, make_response, render_template, request
+from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import HTTPException
 
 from bestia_env.records import Record
@@ -37,6 +38,12 @@ _HEADERS = {
 }
 
 
+class _InOrder(DefaultJSONProvider):
+    """Fields as they are given, not sorted by name."""
+
+    sort_keys = False
+
+
 def create_app(tables: Tables, hosts: frozenset[str] | None = LOOPBACK_NAMES) -> Flask:
     """The application.
 
@@ -47,7 +54,7 @@ def create_app(tables: Tables, hosts: frozenset[str] | None = LOOPBACK_NAMES) ->
     """
     app = Flask(__name__)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BYTES
-    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json = _InOrder(app)
     app.before_request(lambda: _check_request(hosts))
     app.after_request(_with_headers)
     app.register_error_handler(Refusal, _refusal)
