@@ -35,7 +35,7 @@ $(STAMP): pyproject.toml constraints.txt
 	    $(PYTHON) -m venv --without-pip $(VENV) && \
 	    $(PYTHON) -m pip --python $(BIN)/python install -q -c constraints.txt pip; }
 	$(PIP) install -q -c constraints.txt --upgrade pip setuptools
-	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[train,human]' --group dev
+	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[train,human,openspiel]' --group dev
 	touch $@
 
 demo: install ## train a learner, play it against the baselines, print and save the table
