@@ -1,8 +1,9 @@
 """Whole hands played by a learner at many seats, and what it decided in them.
 
 One kernel deals, plays and settles: the learner's network, opponents that stay as they are, and the
-learner's past selves sit at the same tables. No hand is cut short, so the return of every decision is known, and the
-decision that follows it is the next of the same seat in the same hand, whoever acts in between.
+learner's past selves sit at the same tables. No hand is cut short, so the return of every decision
+is known, and the decision that follows it is the next of the same seat in the same hand, whoever
+acts in between.
 """
 
 from __future__ import annotations
