@@ -182,6 +182,7 @@ class SelfPlay:
         num_inputs: D.
         num_actions: A.
         num_others: the length of a row of `Decisions.others`.
+        opponents: policies, in the order of the company's specs without PAST.
     """
 
     def __init__(
@@ -215,7 +216,7 @@ class SelfPlay:
         rules = chosen.make_rules(rules, {})
         states = new_states(game, num_players, rules)
         self._company = company or Company()
-        self._opponents = _parsed(self._company.opponents, game, num_players)
+        self.opponents = _parsed(self._company.opponents, game, num_players)
         self._chances = chances(_past_last(self._company.opponents))
         self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
         self.labels = relabelling(game, num_players, sort_suits)
@@ -253,7 +254,7 @@ class SelfPlay:
         selves = [packed._replace(parameters=parameters) for parameters in past]
         players = _Players(
             packed,
-            opponents_of(self._opponents, self.game, self.num_players, selves),
+            opponents_of(self.opponents, self.game, self.num_players, selves),
             self._chances,
             len(past),
             self._company.alone,

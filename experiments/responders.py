@@ -154,13 +154,15 @@ def _at_hand(victim: Victim) -> Iterator[Candidate]:
 
 
 def _both(name: str, policy: Policy, facts: dict[str, Any]) -> Iterator[Candidate]:
-    """A policy with a network that draws its actions, and one that takes the likeliest."""
-    yield Candidate(name, policy, facts)
+    """A policy with a network that draws its actions, and one that takes the likeliest.
+
+    Their chances depend on their names, not on where their weights lie.
+    """
+    yield Candidate(name, replace(policy, spec=name), facts)
     if policy.network is not None:
         greedy = replace(policy.network, greedy=True)
-        yield Candidate(
-            f"{name}, greedy", replace(policy, spec=f"{policy.spec}, greedy", network=greedy), facts
-        )
+        name = f"{name}, greedy"
+        yield Candidate(name, replace(policy, spec=name, network=greedy), facts)
 
 
 def trainings(victim: Victim, kind: Kind, budget: Budget) -> dict[Start, train_ppo.Arguments]:

@@ -2,10 +2,21 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.arena import one_against_field
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
-from agents.self_play import LAST, LEARNER, PAST, Company, Decisions, SelfPlay, advantages
+from agents.self_play import (
+    LAST,
+    LEARNER,
+    PAST,
+    Company,
+    Decisions,
+    SelfPlay,
+    _share,
+    advantages,
+)
 from bestia_env import engine
 from bestia_env.bits import lowest, size
 from bestia_env.cards import FRENCH, ITALIAN
@@ -167,6 +178,42 @@ def test_company_comes_as_often_as_was_asked():
         assert 0.85 * mean < counts[field] <= 1.05 * mean
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_who_shares_gets_the_mean_of_what_the_seats_win(game):
+    network, victim = random_network(game, (8,)), f"net:{game}-4"
+    own, shared = (
+        SelfPlay(game, 4, company=Company(0, 1, {victim: 1.0}, share), pots=[1, 8], seed=6).play(
+            network, 4000
+        )[0]
+        for share in (False, True)
+    )
+    np.testing.assert_array_equal(own.actions, shared.actions)
+    hands = np.cumsum(starts(own))
+    whole = 0
+    for hand in range(1, hands[-1] + 1):
+        rows = np.flatnonzero(hands == hand)
+        assert len({*shared.returns[rows]}) == 1
+        by_seat = dict(zip(own.seats[rows], own.returns[rows]))
+        if len(by_seat) == 3:  # else a seat never had a choice
+            whole += 1
+            np.testing.assert_allclose(
+                shared.returns[rows[0]], np.mean([*by_seat.values()]), atol=1e-6
+            )
+    assert whole > 100
+    assert np.ptp(shared.returns) > 0.1
+
+
+@given(st.sampled_from(GAMES), st.integers(0, 2**64 - 1), st.sets(st.integers(0, 3), min_size=1))
+def test_what_is_shared_is_what_the_others_lose(game, key, learners):
+    states, rng = new_states(game, 4), np.array([key], np.uint64)
+    engine.start_sessions(states, rng, -1, 0)
+    while engine.act(states, 0, engine.random_legal(states[0], rng)) != engine.HAND_SETTLED:
+        pass
+    seated = np.array([LEARNER if seat in learners else 1 for seat in range(4)])
+    lost = -sum(equity(states[0], seat) for seat in range(4) if seat not in learners)
+    assert _share(states[0], seated) == pytest.approx(lost / len(learners), abs=1e-9)
+
+
 def test_without_past_selves_the_learner_sits_in_their_stead():
     table = SelfPlay("beast", 4, company=company(PAST, alone=1, joined=0), seed=3)
     decisions, _ = table.play(random_network("beast"), 200)
@@ -183,7 +230,8 @@ def test_past_selves_may_be_many():
 @pytest.mark.parametrize("game", GAMES)
 def test_it_meets_the_opponents_that_the_arena_meets(game):
     network = random_network(game, (8,))
-    for spec in default_specs(game)[:3]:
+    rule = {"beast": "play if trumps >= 2", "bestia": "knock if trumps >= 2"}[game]
+    for spec in (*default_specs(game)[:3], f"net:{game}-4", rule):
         table = SelfPlay(game, 4, company=company(spec, alone=1, joined=0), seed=4)
         decisions, hands = table.play(network, 20_000)
         ends = decisions.returns[decisions.following == LAST]
