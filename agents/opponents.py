@@ -1,7 +1,7 @@
 """Opponents that stay as they are, inside a kernel: baselines, bidding rules and networks.
 
 `agents.matches` asks networks in batches of hands; here one is asked at a time, so that a kernel
-can play hand after hand without leaving it.
+can play hand after hand without leaving it. Choosers have to be asked outside.
 """
 
 from __future__ import annotations
@@ -52,12 +52,14 @@ class Opponents(NamedTuple):
         players: what each is, and how it bids.
         networks: of those who have one.
         places: (K,) int64, the place of each one's network, 0 for those without.
+        asked: (K, 2) bool, is a chooser to be asked for all but bids; for bids?
         labels: of suits as they are, and of sorted ones.
     """
 
     players: Players
     networks: Networks
     places: np.ndarray
+    asked: np.ndarray
     labels: tuple[Relabelling, Relabelling]
 
 
@@ -67,14 +69,12 @@ class Desk(NamedTuple):
     Attributes:
         views: (1,) record, what one sees.
         observation: (D,) float32, the same for a network.
-        rng: (1,) uint64.
         stack: (STACK,) float64.
         scratch: for the widest network.
     """
 
     views: np.ndarray
     observation: np.ndarray
-    rng: np.ndarray
     stack: np.ndarray
     scratch: Scratch
 
@@ -99,11 +99,14 @@ def opponents_of(
     """
     networks = [policy.network for policy in policies if policy.network is not None]
     packed = [*(network.packed for network in networks), *past]
+    everybody = [*policies, *[Policy("past", game, NETWORK)] * len(past)]
     has_network = [policy.network is not None for policy in policies] + [True] * len(past)
+    asked = [[policy.chooser_for(bid) is not None for bid in (False, True)] for policy in everybody]
     return Opponents(
-        Players.of([*policies, *[Policy("past", game, NETWORK)] * len(past)]),
+        Players.of(everybody),
         _networks(packed, [network.greedy for network in networks] + [False] * len(past)),
         np.cumsum([0, *has_network])[:-1],
+        np.array(asked, np.bool_).reshape(-1, 2),
         (relabelling(game, num_players, False), relabelling(game, num_players, True)),
     )
 
@@ -131,7 +134,6 @@ def desk(states: np.ndarray, num_inputs: int, opponents: Opponents, net: Packed)
     return Desk(
         np.zeros(1, states.dtype),
         np.empty(num_inputs, np.float32),
-        np.zeros(1, np.uint64),
         np.empty(STACK),
         Scratch(
             np.empty((2, most), np.float32), np.empty(most, np.int32), np.empty(most, np.float32)
@@ -140,21 +142,21 @@ def desk(states: np.ndarray, num_inputs: int, opponents: Opponents, net: Packed)
 
 
 @jit
-def act_in(opponents, who, states, seat, choices, desk):
-    """What an opponent does in the hand of states[0] at the seat to act, given its legal set."""
-    s, players = states[0], opponents.players
+def act_in(opponents, who, states, i, choices, rng, desk):
+    """What an opponent, no chooser, does at the seat to act in states[i], given its legal set."""
+    s, seat, players = states[i], np.int64(states[i].turn), opponents.players
     bids = says_anything(players.rules, who) and is_bid(s)
     if players.kinds[who] == NETWORK and not bids:
         place = opponents.places[who]
         net = _network_at(opponents.networks, place, opponents.labels)
         write_observation(s, seat, net.labels.at, desk.observation)
         greedy = opponents.networks.greedy[place]
-        return choose(net, desk.observation, choices, desk.rng, greedy, desk.scratch)
-    look(states, 0, seat, desk.views, 0)
+        return choose(net, desk.observation, choices, rng, greedy, desk.scratch)
+    look(states, i, seat, desk.views, 0)
     if bids:
-        return decide(players.rules, who, desk.views[0], choices, desk.rng, desk.stack)
+        return decide(players.rules, who, desk.views[0], choices, rng, desk.stack)
     kind, parameter = players.kinds[who], players.parameters[who]
-    return baseline_act(kind, parameter, desk.views[0], choices, desk.rng)
+    return baseline_act(kind, parameter, desk.views[0], choices, rng)
 
 
 @jit

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.bidding.machine import is_bid
 from agents.layers import (
     Packed,
     gather,
@@ -24,6 +25,7 @@ from agents.layers import (
     sample,
     weigh,
 )
+from agents.matches import act_turns, choose_outside, mark_bids
 from agents.mixtures import chances, drawn, is_number, pot_mixture, weights
 from agents.networks import Network
 from agents.opponents import Desk, Opponents, act_in, check_distinct, desk, opponents_of
@@ -43,10 +45,14 @@ from bestia_env.suits import relabelling, suit_order
 LAST = -1  # follows the last decision of a seat in a hand
 LEARNER = 0  # its place among the players at a table; opponents and past selves follow it
 _LONGEST = 16  # no seat decides more often in a hand
+_BATCH = 512  # hands that are played side by side where choosers sit
 
 
 class Decisions(NamedTuple):
-    """N decisions of a learner, hand by hand; those that leave no choice are not among them.
+    """N decisions of a learner; those that leave no choice are not among them.
+
+    They stand hand by hand, but where choosers sit (`agents.policies`): there hands are played side
+    by side, in batches.
 
     Attributes:
         observations: N rows of D numbers, what the seat knew, suits sorted.
@@ -154,19 +160,27 @@ class _Players(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """Where the kernel works.
+    """Where B hands are played.
 
     Attributes:
-        states: (1,) record, the hand in play.
-        desk: where opponents think, and the learner; its rng is of all chances but the deal.
-        players: (n,) int64, who sits where.
-        latest: (n,) int64, every seat's latest decision in this hand, or LAST.
+        states: (B,) records, the hands in play.
+        pots: (B,) int64, their P.
+        rngs: (B,) uint64, of all chances in them but the deals.
+        players: (B, n) int64, who sits where.
+        fields: (B,) int64, whom the learner meets.
+        latest: (B, n) int64, every seat's latest decision, or LAST.
+        hands: int64, to which of them each decision belongs.
+        desk: where opponents think, and the learner.
     """
 
     states: np.ndarray
-    desk: Desk
+    pots: np.ndarray
+    rngs: np.ndarray
     players: np.ndarray
+    fields: np.ndarray
     latest: np.ndarray
+    hands: np.ndarray
+    desk: Desk
 
 
 class SelfPlay:
@@ -214,7 +228,8 @@ class SelfPlay:
         chosen, table = game_named(game), layout(game, num_players)
         self.game, self.num_players = game, num_players
         rules = chosen.make_rules(rules, {})
-        states = new_states(game, num_players, rules)
+        new_states(game, num_players, rules)  # refuses what does not fit
+        self._rules = rules
         self._company = company or Company()
         self.opponents = _parsed(self._company.opponents, game, num_players)
         self._chances = chances(_past_last(self._company.opponents))
@@ -223,7 +238,6 @@ class SelfPlay:
         self.num_inputs, self.num_actions = table.size, chosen.num_actions
         self.num_others = (num_players - 1) * chosen.pack.size
         self._keys = seed_sequence_keys(checked_seed(seed), 2)
-        self._states = states
 
     def play(
         self, network: Network, count: int, first_hand: int = 0, past: Sequence[np.ndarray] = ()
@@ -250,7 +264,9 @@ class SelfPlay:
                 f"not {self.game} with {self.num_players}"
             )
         packed = network.packed._replace(labels=self.labels)
-        out = self._empty(count + self.num_players * _LONGEST)
+        asks = any(policy.chooser is not None for policy in self.opponents)
+        hands = _BATCH if asks else 1
+        out = self._empty(count + hands * self.num_players * _LONGEST)
         selves = [packed._replace(parameters=parameters) for parameters in past]
         players = _Players(
             packed,
@@ -261,14 +277,49 @@ class SelfPlay:
             self._company.joined,
             self._company.shared,
         )
-        room = _Room(
-            self._states,
-            desk(self._states, self.num_inputs, players.opponents, packed),
-            np.empty(self.num_players, np.int64),
-            np.empty(self.num_players, np.int64),
-        )
-        decided, hand = _play(players, self._pots, self._keys, first_hand, count, room, out)
+        room = self._room(hands, out.actions.size, players.opponents, packed)
+        play = self._play_asking if asks else _play
+        decided, hand = play(players, self._pots, self._keys, first_hand, count, room, out)
         return out.first(decided), hand
+
+    def _play_asking(self, players, pots, keys, hand, count, room, out):
+        """The same in batches of hands, which wait while choosers are asked."""
+        decided = 0
+        while decided < count:
+            first = decided
+            _deal_batch(players, pots, keys, hand, room)
+            waiting = np.arange(room.states.size)
+            while waiting.size > 0:
+                decided, waits = _play_batch(players, room, waiting, decided, out)
+                waiting = waiting[:waits]
+                self._ask(room, waiting)
+            _pay(players, room, first, decided, out)
+            hand += room.states.size
+        return decided, hand
+
+    def _ask(self, room: _Room, hands: np.ndarray) -> None:
+        """One action of the chooser that is to act, in every hand that waits."""
+        players, bids = room.players[hands, room.states["turn"][hands]], np.empty(hands.size, bool)
+        mark_bids(room.states, hands, bids)
+        for player, bid in sorted(set(zip(players.tolist(), bids.tolist()))):
+            mine = hands[(players == player) & (bids == bid)]
+            rngs = room.rngs[mine]
+            actions = choose_outside(self.opponents[player - 1], bid, room.states, mine, rngs)
+            room.rngs[mine] = rngs
+            act_turns(room.states, mine, actions)
+
+    def _room(self, hands: int, rows: int, opponents: Opponents, packed: Packed) -> _Room:
+        states = new_states(self.game, self.num_players, self._rules, hands)
+        return _Room(
+            states,
+            np.empty(hands, np.int64),
+            np.empty(hands, np.uint64),
+            np.empty((hands, self.num_players), np.int64),
+            np.empty(hands, np.int64),
+            np.empty((hands, self.num_players), np.int64),
+            np.empty(rows, np.int64),
+            desk(states[:1], self.num_inputs, opponents, packed),
+        )
 
     def _empty(self, rows: int) -> Decisions:
         starts, numbers = np.empty(rows, np.int64), rows * (self.num_inputs + self.num_others)
@@ -305,15 +356,42 @@ def _past_last(opponents: Mapping[str, float]) -> dict[str, float]:
 def _play(players, pots, keys, hand, count, room, out):
     """Returns how many decisions were noted, and the number of the hand after the last."""
     decided = 0
-    rng = room.desk.rng
     while decided < count:
-        rng[0] = stream(keys[1], hand)
-        field = _sit_down(players, rng, room.players)
-        pot = pots.coins[drawn(rng, pots.chances)]
-        start_session(room.states, 0, stream(keys[0], hand), NOBODY, pot)
-        decided = _play_hand(players, field, room, decided, out)
+        first = decided
+        _deal(players, pots, keys, hand, room, 0)
+        decided = _play_on(players, room, 0, decided, out)
+        _pay(players, room, first, decided, out)
         hand += 1
     return decided, hand
+
+
+@jit
+def _deal_batch(players, pots, keys, hand, room):
+    for i in range(room.states.size):
+        _deal(players, pots, keys, hand + i, room, i)
+
+
+@jit
+def _play_batch(players, room, hands, decided, out):
+    """Play on; returns how many decisions were noted, and how many hands wait: the first ones."""
+    waits = 0
+    for i in hands:
+        decided = _play_on(players, room, i, decided, out)
+        if room.states[i].turn != NOBODY:
+            hands[waits] = i
+            waits += 1
+    return decided, waits
+
+
+@jit
+def _deal(players, pots, keys, hand, room, i):
+    rng = room.rngs[i : i + 1]
+    rng[0] = stream(keys[1], hand)
+    room.fields[i] = _sit_down(players, rng, room.players[i])
+    carried = pots.coins[drawn(rng, pots.chances)]
+    start_session(room.states, i, stream(keys[0], hand), NOBODY, carried)
+    room.pots[i] = room.states[i].pot
+    room.latest[i] = LAST
 
 
 @jit
@@ -344,27 +422,34 @@ def _draw_opponent(players, rng):
 
 
 @jit
-def _play_hand(players, field, room, decided, out):
-    s, first = room.states[0], decided
-    pot = s.pot
-    room.latest[:] = LAST
+def _play_on(players, room, i, decided, out):
+    """Play a hand until it is settled or waits for a chooser; returns the decisions noted."""
+    s, rng, opponents = room.states[i], room.rngs[i : i + 1], players.opponents
     while s.turn != NOBODY:
         seat, choices = np.int64(s.turn), legal(s)
-        who = room.players[seat]
+        who = room.players[i, seat]
         if without_lowest(choices) == ZERO:
             action = lowest(choices)
         elif who == LEARNER:
-            action = _decide(players.network, seat, choices, room, decided, out)
-            _note(seat, field, room.latest, decided, out)
+            action = _decide(players.network, s, choices, rng, room.desk, decided, out)
+            _note(room, i, seat, decided, out)
             decided += 1
+        elif opponents.asked[who - 1, np.int64(is_bid(s))]:
+            break
         else:
-            action = act_in(players.opponents, who - 1, room.states, seat, choices, room.desk)
+            action = act_in(opponents, who - 1, room.states, i, choices, rng, room.desk)
         apply(s, action)
-    share = _share(s, room.players)
-    for row in range(first, decided):
-        own = share if players.shared else equity(s, out.seats[row])
-        out.returns[row] = own / pot
     return decided
+
+
+@jit
+def _pay(players, room, first, decided, out):
+    """Write the returns of decisions in hands that are settled."""
+    for row in range(first, decided):
+        i = room.hands[row]
+        s = room.states[i]
+        own = _share(s, room.players[i]) if players.shared else equity(s, out.seats[row])
+        out.returns[row] = own / room.pots[i]
 
 
 @jit
@@ -379,10 +464,10 @@ def _share(s, seated):
 
 
 @jit
-def _decide(net, seat, choices, room, row, out):
+def _decide(net, s, choices, rng, desk, row, out):
     """Ask the learner; what it sees and what it does is written into a row."""
-    s, labels, rows = room.states[0], net.labels, out.observations
-    observation, scratch = room.desk.observation, room.desk.scratch
+    seat, labels, rows = np.int64(s.turn), net.labels, out.observations
+    observation, scratch = desk.observation, desk.scratch
     write_observation(s, seat, labels.at, observation)
     order = suit_order(labels, observation)
     start = out.seen.ends[row - 1] if row > 0 else 0
@@ -394,7 +479,7 @@ def _decide(net, seat, choices, room, row, out):
     run_layers(net, rows.columns, rows.numbers, start, end, scratch)
     odds, choices = scratch.layers[last_row(net)], relabel_actions(labels, order, choices)
     total = weigh(odds, choices)
-    action = sample(odds, choices, total, room.desk.rng)
+    action = sample(odds, choices, total, rng)
     out.legal[row], out.actions[row] = choices, action
     out.log_probs[row] = math.log(odds[action] / total)
     return labels.original[order, action]
@@ -415,10 +500,12 @@ def _gather_others(s, seat, new, first, seen, end):
 
 
 @jit
-def _note(seat, field, latest, row, out):
-    """The decision in this row is the seat's next after its latest."""
+def _note(room, i, seat, row, out):
+    """The decision in this row is the seat's next after its latest in hand i."""
+    latest = room.latest[i]
+    room.hands[row] = i
     out.seats[row] = seat
-    out.fields[row] = field
+    out.fields[row] = room.fields[i]
     out.following[row] = LAST
     if latest[seat] != LAST:
         out.following[latest[seat]] = row

@@ -43,16 +43,17 @@ def test_in_the_kernel_they_do_as_they_do_when_asked(game):
     states, _, _ = positions(game, 60)
     room = desk(states[:1], layout(game, 4).size, table, past.packed)
     view, rng, acted = np.zeros(1, states.dtype), np.zeros(1, np.uint64), set()
+    own = np.zeros(1, np.uint64)
     for number, state in enumerate(states):
         choices, seat = legal(state), int(state["turn"])
         if size(choices) < 2:
             continue
         for who, policy in enumerate(asked):
-            room.rng[0] = rng[0] = 1000 * number + who
+            own[0] = rng[0] = 1000 * number + who
             look(states, number, seat, view, 0)
             expected = policy.act(view, int(choices), rng)
-            assert act_in(table, who, states[number : number + 1], seat, choices, room) == expected
-            assert room.rng[0] == rng[0]
+            assert act_in(table, who, states, number, choices, own, room) == expected
+            assert own[0] == rng[0]
             acted.add((who, expected))
     assert len(acted) > 4 * len(asked)
 

@@ -1,3 +1,4 @@
+import dataclasses
 import itertools
 
 import numpy as np
@@ -6,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.arena import one_against_field
-from agents.policies import NETWORK, Policy, default_specs, parse_policy
+from agents.matches import turn_views
+from agents.policies import CHOOSER, NETWORK, Policy, default_specs, parse_policy
 from agents.self_play import (
     LAST,
     LEARNER,
@@ -240,6 +242,46 @@ def test_it_meets_the_opponents_that_the_arena_meets(game):
         found = one_against_field(learner, parse_policy(spec, game, 4), 2000, 9)
         error = 3 * (ends.std() / len(ends) ** 0.5 + found.half_width / 1.96)
         assert abs(ends.mean() - found.mean) < error
+
+
+class Asked:
+    """Answers outside the kernel as a policy does."""
+
+    num_players, draws = None, 1
+
+    def __init__(self, policy: Policy, bids_only: bool) -> None:
+        self.policy, self.bids_only = policy, bids_only
+
+    def act_batch(self, states, hands, chances):
+        views, sets = turn_views(states, hands), [int(legal(states[i])) for i in hands]
+        return [
+            self.policy.act(views[k : k + 1], sets[k], chances[k : k + 1])
+            for k in range(hands.size)
+        ]
+
+
+@pytest.mark.parametrize("bids_only", [True, False])
+@pytest.mark.parametrize("spec", ["threshold:0.5", "random"])
+@pytest.mark.parametrize("game", GAMES)
+def test_who_is_asked_outside_plays_the_same_hands(game, spec, bids_only):
+    network, who = random_network(game, (8,)), company(spec, PAST, alone=0.6, joined=0.3)
+    tables = [SelfPlay(game, 4, company=who, pots=[1, 8], seed=7) for _ in range(2)]
+    (policy,) = tables[1].opponents
+    kind = policy.kind if bids_only else CHOOSER
+    asked = dataclasses.replace(policy, chooser=Asked(policy, bids_only), kind=kind)
+    tables[1].opponents[0] = asked
+    past = [random_network(game, (8,), seed=3).packed.parameters]
+    outside, end = tables[1].play(network, 1, 0, past)
+    inside, then = tables[0].play(network, outside.num_rows, 0, past)
+    assert then == end == 512 and outside.num_rows == inside.num_rows
+    found = []
+    for each in (inside, outside):
+        lasting = advantages(each.log_probs, each, 0.5)  # by which decision follows which
+        columns = lasting, each.log_probs, each.returns, each.actions, each.seats, each.fields
+        sums = each.seen.dense(tables[0].num_inputs + tables[0].num_others).sum(1)
+        rows = np.column_stack([*columns, sums])
+        found.append(rows[np.lexsort(rows.T)])
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize(("game", "num_players"), [("bestia", 10), ("beast", 4)])
