@@ -3,9 +3,9 @@
     python -m experiments.best_response --game bestia --policies net:bestia-4 sound
 
 One responder sits alone among n - 1 copies of the victim; a coalition of n - 1 sits against one.
-Learners are trained for it (see `experiments.responders`), and all baselines and the shipped policy
-answer too. Whoever does best on some deals is measured on others. Among copies of itself a victim
-scores 0, so the score is a gain: a lower bound of what there is to gain.
+Learners are trained for it (see `experiments.responders`); all baselines, the shipped policy and
+what else is named answer too. Whoever does best on some deals is measured on others. Among copies
+of itself a victim scores 0, so the score is a gain: a lower bound of what there is to gain.
 
 A row is written for every victim when it is done; interrupted, the same command goes on where it
 was.
@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.command_line import ends_cleanly, provenance, results_folder, runs_folder
-from experiments.responders import Budget, Kind, Start, Victim, candidates, trainings
+from experiments.responders import Budget, Kind, Start, Victim, at_hand, candidates, trainings
 
 if TYPE_CHECKING:
     from agents.estimates import Estimate
@@ -50,6 +50,8 @@ class Arguments:
     starts: tuple[Start, ...] = ("warm", "scratch")
     """Train from the victim's weights, or those of the shipped policy if it has none; train from
     scratch."""
+    responders: tuple[str, ...] = ()
+    """Specs of policies that answer too, such as the exact best bids against the victim's."""
     steps: int = 0
     """The learner's decisions in each training; 0 for as many as the victim's own training had,
     and 8 million if it had none."""
@@ -95,7 +97,7 @@ class Arguments:
     @property
     def budget(self) -> Budget:
         """Of the trainings."""
-        return Budget(self.steps, self.seed, self.starts, self.smoke)
+        return Budget(self.steps, self.seed, self.starts, self.responders, self.smoke)
 
 
 def main(arguments: Arguments) -> None:
@@ -123,8 +125,9 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
         arguments = dataclasses.replace(arguments, **SMOKE)
     arguments.check()
     work = [(victim, kind) for victim in _victims(arguments) for kind in arguments.kinds]
-    for job in work:
-        trainings(*job, arguments.budget)
+    for victim, kind in work:
+        trainings(victim, kind, arguments.budget)
+        at_hand(victim, arguments.budget)
     runs = arguments.runs or runs_folder(arguments.smoke) / "best-response"
     out = arguments.out or results_folder(arguments.smoke) / "best-response.json"
     for folder in (runs, out.parent):
@@ -181,6 +184,7 @@ def _facts(arguments: Arguments, victim: Victim, kind: Kind) -> dict[str, Any]:
         "digest": victim.digest,
         "kind": kind,
         "starts": list(arguments.starts),
+        "responders": list(arguments.responders),
         "steps": arguments.budget.steps_for(victim),
         "seed": arguments.seed,
         "deals": arguments.deals,
@@ -191,7 +195,8 @@ def _facts(arguments: Arguments, victim: Victim, kind: Kind) -> dict[str, Any]:
 
 _NAMES = ("game", "num_players", "victim", "kind")
 _KEY = (
-    *_NAMES, "digest", "starts", "steps", "seed", "deals", "deals_seed", "validation_deals",
+    *_NAMES, "digest", "starts", "responders", "steps", "seed", "deals", "deals_seed",
+    "validation_deals",
 )  # fmt: skip
 
 

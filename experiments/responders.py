@@ -87,12 +87,14 @@ class Budget:
         seed: of the trainings.
         starts: "warm" from the victim's weights, or from those of the shipped policy if it has
             none; "scratch" from weights drawn by the seed.
+        responders: specs of policies that answer too.
         smoke: tiny updates.
     """
 
     steps: int
     seed: int
     starts: tuple[Start, ...]
+    responders: tuple[str, ...] = ()
     smoke: bool = False
 
     def steps_for(self, victim: Victim) -> int:
@@ -125,7 +127,7 @@ def candidates(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterat
         runs: the folder of the trainings.
     """
     yield from _trained(victim, kind, budget, runs)
-    yield from _at_hand(victim)
+    yield from at_hand(victim, budget)
 
 
 def _trained(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator[Candidate]:
@@ -143,14 +145,19 @@ def _trained(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator
         yield from _both(f"trained, {start}", policy, facts)
 
 
-def _at_hand(victim: Victim) -> Iterator[Candidate]:
-    """Policies that need no training for this."""
+def at_hand(victim: Victim, budget: Budget) -> list[Candidate]:
+    """Those that need no training for this: all baselines, the model, and what the budget names.
+
+    Raises:
+        ValueError: what is named is no policy for the victim's table.
+    """
     from agents.policies import default_specs, parse_policy
 
-    for spec in default_specs(victim.game):
-        yield Candidate(spec, parse_policy(spec, victim.game, victim.num_players))
-    if victim.model is not None:
-        yield from _both(victim.model.spec, victim.model, {})
+    specs = dict.fromkeys([*default_specs(victim.game), *budget.responders])
+    policies = [parse_policy(spec, victim.game, victim.num_players) for spec in specs]
+    if victim.model is not None and victim.model.spec not in specs:
+        policies.append(victim.model)
+    return [candidate for policy in policies for candidate in _both(policy.spec, policy, {})]
 
 
 def _both(name: str, policy: Policy, facts: dict[str, Any]) -> Iterator[Candidate]:
