@@ -118,6 +118,7 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
         ValueError: an argument is out of range, or a victim cannot sit at the table.
         OSError: a folder cannot be written to.
     """
+    from agents.arena import Table
     from agents.checkpoints import write_whole
     from agents.reports import check_writable
 
@@ -126,6 +127,7 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
     arguments.check()
     work = [(victim, kind) for victim in _victims(arguments) for kind in arguments.kinds]
     for victim, kind in work:
+        Table(victim.game, victim.num_players)  # refuses too few or too many seats
         trainings(victim, kind, arguments.budget)
         at_hand(victim, arguments.budget)
     runs = arguments.runs or runs_folder(arguments.smoke) / "best-response"

@@ -180,7 +180,8 @@ def test_a_learner_finds_what_a_weak_victim_does_wrong(game, kind, arguments, tm
         ({"policies": ("net:beast-4",)}, "plays beast, not bestia"),
         ({"policies": ("net:bestia-5",)}, "plays bestia with 5 players, not 4"),
         ({"game": "all"}, "the policies are of one game: name it"),
-        ({"num_players": 2}, "num_players of bestia must be"),
+        ({"num_players": 11}, "num_players of bestia must be"),
+        ({"num_players": 2, "policies": ("sound",)}, "num_players of bestia must be"),
         (
             {"num_players": 7, "policies": ("sound",), "starts": ("warm",)},
             "bestia, 7 players: sound has no network to start from: take --starts scratch",
