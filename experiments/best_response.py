@@ -263,7 +263,7 @@ def _gain(arguments: Arguments, job: Job, responder: Policy, validating: bool) -
         num_players=victim.num_players,
         jobs=arguments.jobs,
     )
-    return score if kind == "one" else dataclasses.replace(score, mean=-score.mean)
+    return score if kind == "one" else dataclasses.replace(score, mean=0.0 - score.mean)
 
 
 # What is shown.
