@@ -29,6 +29,7 @@ class Regrets(NamedTuple):
         plans: (S + 1,) float64, the current plans of all seats.
         worth: (S + 1,) float64, see `counterfactual`.
         regret: (S,) float64, at least 0.
+        hope: (S,) float64, the regrets to be matched.
         sums: (S + 1,) float64, the weighted sum of all plans.
     """
 
@@ -36,6 +37,7 @@ class Regrets(NamedTuple):
     plans: np.ndarray
     worth: np.ndarray
     regret: np.ndarray
+    hope: np.ndarray
     sums: np.ndarray
 
 
@@ -61,6 +63,7 @@ class Solver:
             tree.uniform(),
             np.ones(slots + 1),
             np.zeros(slots + 1),
+            np.zeros(slots),
             np.zeros(slots),
             np.zeros(slots + 1),
         )
@@ -110,7 +113,10 @@ def _update(sequences, seat, regrets, weight, predictive):
 
 @jit
 def _regret(regrets, first, after, parent, predictive):
-    """Add to the regrets of one set, and match them."""
+    """Add to the regrets of one set, and match them; without any the behaviour stays as it is.
+
+    Any would do then, but a start anew from the uniform one keeps three players from settling.
+    """
     value = 0.0
     for slot in range(first, after):
         value += regrets.table[slot] * regrets.worth[slot]
@@ -120,10 +126,11 @@ def _regret(regrets, first, after, parent, predictive):
         now = regrets.worth[slot] - value
         regrets.regret[slot] = max(regrets.regret[slot] + now, 0.0)
         hope = max(regrets.regret[slot] + now, 0.0) if predictive else regrets.regret[slot]
-        regrets.table[slot] = hope
+        regrets.hope[slot] = hope
         total += hope
-    for slot in range(first, after):
-        regrets.table[slot] = regrets.table[slot] / total if total > 0 else 1 / (after - first)
+    if total > 0:
+        for slot in range(first, after):
+            regrets.table[slot] = regrets.hope[slot] / total
 
 
 @jit
