@@ -5,7 +5,7 @@ weigh more in the average. Its average converges to an equilibrium for two playe
 game; for more there is no guarantee, and the caller measures what came out.
 
 With `predictive` set each seat plays as if its last regrets came once more (Farina, Kroer and
-Sandholm 2021), which is often much faster.
+Sandholm 2021).
 """
 
 from __future__ import annotations
@@ -144,51 +144,71 @@ def _average(first_slot, sums, table):
             table[slot] = sums[slot] / total if total > 0 else 1 / (after - first)
 
 
-class Progress(NamedTuple):
-    """How far a solver has come.
+class Measured(NamedTuple):
+    """A behaviour that a solver has come to.
 
     Attributes:
         rounds: played.
         seconds: taken, measuring left out.
-        measured: the average behaviour.
+        which: "average" of all rounds or "last", whichever is better.
+        exploitability: of it.
     """
 
     rounds: int
     seconds: float
-    measured: Exploitability
+    which: str
+    exploitability: Exploitability
+
+    @property
+    def nash_conv(self) -> float:
+        """The sum of what all could gain."""
+        return self.exploitability.nash_conv
 
 
 def solve(
     solver: Solver,
     aim: float,
     seconds: float,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[Measured], None] | None = None,
     every: int = 25,
-) -> list[Progress]:
-    """Run until the average behaviour's NashConv is at most the aim, or the time is over.
+) -> tuple[np.ndarray, list[Measured]]:
+    """Run until a behaviour's NashConv is at most the aim, or the time is over.
+
+    Where three players settle on pure actions the last behaviour may be an equilibrium to the last
+    digit long before the average is; both are measured.
 
     Args:
         solver: begins or goes on.
         aim: NashConv, in the unit of the tree's utilities.
         seconds: to run at most, measuring left out.
         progress: called with every measurement.
-        every: rounds before the first measurement; each of the later ones comes after a quarter
-            more rounds.
+        every: rounds before the first measurement; later ones come after a quarter more rounds.
 
     Returns:
-        All measurements.
+        The best behaviour, (S,) float64, and all measurements.
     """
-    history: list[Progress] = []
-    spent, pause = 0.0, every
-    while True:
+    history: list[Measured] = []
+    best, spent, pause = solver.current(), 0.0, every
+    while not history or (history[-1].nash_conv > aim and spent < seconds):
         started = time.perf_counter()
         solver.run(pause)
         spent += time.perf_counter() - started
-        history.append(
-            Progress(solver.rounds, spent, exploitability(solver.tree, solver.average()))
-        )
+        table, measured = _measure(solver, spent)
+        if not history or measured.nash_conv < min(past.nash_conv for past in history):
+            best = table
+        history.append(measured)
         if progress is not None:
-            progress(history[-1])
-        if history[-1].measured.nash_conv <= aim or spent >= seconds:
-            return history
+            progress(measured)
         pause = max(every, solver.rounds // 4)
+    return best, history
+
+
+def _measure(solver: Solver, seconds: float) -> tuple[np.ndarray, Measured]:
+    """The better of the average and the last behaviour."""
+    tables = {"average": solver.average(), "last": solver.current()}
+    found = {
+        which: Measured(solver.rounds, seconds, which, exploitability(solver.tree, table))
+        for which, table in tables.items()
+    }
+    which = min(found, key=lambda which: found[which].nash_conv)
+    return tables[which], found[which]

@@ -473,6 +473,19 @@ def find(places, sets, content, key):
     return np.int64(place)
 
 
+def find_sets(index: Index, views: np.ndarray, sets: np.ndarray) -> None:
+    """Write the information set of each of these views, (K,) int64, NONE if there is none."""
+    content = np.ascontiguousarray(views).view(np.uint8).reshape(len(views), -1)
+    _find_sets(index, content, sets)
+
+
+@jit
+def _find_sets(index, content, sets):
+    for k in range(sets.size):
+        row = content[k : k + 1]
+        sets[k] = index.slots[find(index.slots, index.sets, row, content_key(row))]
+
+
 @jit
 def _same(contents, row, content):
     differ = 0
