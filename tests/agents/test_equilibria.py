@@ -1,4 +1,4 @@
-"""Trees, best responses and equilibria, judged by OpenSpiel and by a slow walk through the rules."""
+"""Trees, best responses and equilibria, judged by OpenSpiel and by a walk through the rules."""
 
 import itertools
 import pickle
@@ -197,9 +197,7 @@ def test_a_best_response_gains_what_it_should(name):
 def test_what_is_no_behaviour_is_refused():
     tree = tree_of("beast2-tiny").tree
     for wrong in (tree.uniform()[1:], tree.uniform() * 0.9, np.full(tree.num_slots, np.nan)):
-        with pytest.raises(
-            ValueError, match="behaviour must have shape|probabilities that are none"
-        ):
+        with pytest.raises(ValueError, match=r"must have shape|probabilities that are none"):
             exploitability(tree, wrong)
     with pytest.raises(ValueError, match="seat must be from 0 to 1, not 2"):
         best_response(tree, tree.uniform(), 2)
