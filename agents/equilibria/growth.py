@@ -137,7 +137,8 @@ def grow(game: str, num_players: int, rules: Any, max_nodes: int = MAX_NODES) ->
     root = opening(game, num_players, rules)
     cards, each = int(root["pack_size"][0]), int(root["cards_each"][0])
     most = max(64, math.comb(cards, each))  # children of a node
-    _check_nodes(most, max_nodes)
+    deals = _num_deals(num_players, root[0])
+    _check_nodes(max(most, deals), max_nodes)
     line = _line(root)
     nodes, utilities = _nodes(2 * most + 2), np.empty((1 << 12, num_players))
     sets, actions = _sets(root.dtype, 1 << 8), np.empty(1 << 10, np.int16)
@@ -153,7 +154,6 @@ def grow(game: str, num_players: int, rules: Any, max_nodes: int = MAX_NODES) ->
             places = np.full(4 * len(places), NONE, np.int32)
             _fill(places, sets.keys, count[SETS])
     _check_nodes(count[NODES], max_nodes)
-    deals = _num_deals(num_players, root[0])
     return _grown(num_players, nodes, utilities, sets, actions, places, count, deals)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -105,6 +106,44 @@ def set_numbers(tree: Tree) -> np.ndarray:
         mine = np.flatnonzero(tree.set_player == seat)
         numbers[mine] = np.arange(1, mine.size + 1)
     return numbers
+
+
+def set_names(tree: Tree) -> list[str]:
+    """What `write_efg` calls each information set; OpenSpiel's names of them end in it."""
+    numbers = set_numbers(tree)
+    return [f"{seat}:{number}" for seat, number in zip(tree.set_player, numbers, strict=True)]
+
+
+def read_policy(tree: Tree, policy: Any, states: Iterable[str]) -> np.ndarray:
+    """The behaviour (S,) float64 of a `pyspiel.Policy` for the game that `write_efg` wrote.
+
+    Args:
+        tree: the game.
+        policy: what it knows nothing of is uniform.
+        states: OpenSpiel's names of all information sets.
+    """
+    table, sets = tree.uniform(), {name: own for own, name in enumerate(set_names(tree))}
+    for state in states:
+        first = int(tree.first_slot[sets[state.rpartition("-")[2]]])
+        for k, chance in policy.get_state_policy(state):
+            table[first + k] = chance
+    return table
+
+
+def write_policy(tree: Tree, table: np.ndarray, states: Iterable[str]) -> dict[str, list]:
+    """A behaviour as the policy table that `pyspiel.TabularPolicy` takes.
+
+    Args:
+        tree: the game that `write_efg` wrote.
+        table: (S,) the behaviour.
+        states: OpenSpiel's names of all information sets.
+    """
+    sets, policy = {name: own for own, name in enumerate(set_names(tree))}, {}
+    for state in states:
+        own = sets[state.rpartition("-")[2]]
+        chances = table[tree.first_slot[own] : tree.first_slot[own + 1]].tolist()
+        policy[state] = list(enumerate(chances))
+    return policy
 
 
 def _line(tree: Tree, node: int, numbers: np.ndarray) -> str:

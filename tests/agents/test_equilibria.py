@@ -13,7 +13,7 @@ from agents.equilibria import solutions
 from agents.equilibria.best_response import best_response, exploitability
 from agents.equilibria.cfr import Solver, solve
 from agents.equilibria.growth import find_sets, grow, opening
-from agents.equilibria.openspiel import read_game, set_numbers, write_efg
+from agents.equilibria.openspiel import read_game, write_efg, write_policy
 from agents.equilibria.player import TablePlayer
 from agents.equilibria.seating import normal_form, retold
 from agents.equilibria.solutions import SOLUTIONS, behaviour, certify, load, names, quantised
@@ -46,15 +46,7 @@ def random_behaviour(tree, seed):
 def judged_by_openspiel(tree, table):
     """NashConv of a behaviour in the tree as OpenSpiel reads it."""
     game = pyspiel.load_efg_game(write_efg(tree, "reduction"))
-    numbers = {
-        f"{seat}:{number}": own
-        for own, (seat, number) in enumerate(zip(tree.set_player, set_numbers(tree), strict=True))
-    }
-    policy = {}
-    for state in TabularPolicy(game).state_lookup:
-        own = numbers[state.rpartition("-")[2]]
-        chances = table[tree.first_slot[own] : tree.first_slot[own + 1]]
-        policy[state] = [(k, float(chance)) for k, chance in enumerate(chances)]
+    policy = write_policy(tree, table, TabularPolicy(game).state_lookup)
     return pyspiel.nash_conv(game, pyspiel.TabularPolicy(policy))
 
 
