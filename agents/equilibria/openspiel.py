@@ -114,18 +114,19 @@ def set_names(tree: Tree) -> list[str]:
     return [f"{seat}:{number}" for seat, number in zip(tree.set_player, numbers, strict=True)]
 
 
-def read_policy(tree: Tree, policy: Any, states: Iterable[str]) -> np.ndarray:
+def read_policy(tree: Tree, policy: Any, states: Iterable[Any]) -> np.ndarray:
     """The behaviour (S,) float64 of a `pyspiel.Policy` for the game that `write_efg` wrote.
 
     Args:
         tree: the game.
         policy: what it knows nothing of is uniform.
-        states: OpenSpiel's names of all information sets.
+        states: one `pyspiel.State` of each information set.
     """
     table, sets = tree.uniform(), {name: own for own, name in enumerate(set_names(tree))}
     for state in states:
-        first = int(tree.first_slot[sets[state.rpartition("-")[2]]])
-        for k, chance in policy.get_state_policy(state):
+        name = state.information_state_string().rpartition("-")[2]
+        first = int(tree.first_slot[sets[name]])
+        for k, chance in policy.action_probabilities(state).items():
             table[first + k] = chance
     return table
 
