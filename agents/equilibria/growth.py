@@ -100,13 +100,13 @@ class Grown(NamedTuple):
     Attributes:
         tree: the tree; utilities are equities in pots (B-18, divided by P).
         views: (I,) records, the VIEW of each information set.
-        index: from views to information sets.
+        lookup: from views to information sets.
         num_deals: of all hands and the upcard.
     """
 
     tree: Tree
     views: np.ndarray
-    index: Index
+    lookup: Index
     num_deals: int
 
 
@@ -258,11 +258,15 @@ def _grown(
     num_nodes, num_ends, num_sets, num_slots = count[:4]
     tree = Tree(
         num_players,
-        *(array[:num_nodes].copy() for array in nodes),
-        utilities[:num_ends].copy(),
-        sets.first_slot[: num_sets + 1].copy(),
-        actions[:num_slots].copy(),
-        sets.player[:num_sets].copy(),
+        player=nodes.player[:num_nodes].copy(),
+        row=nodes.row[:num_nodes].copy(),
+        first_child=nodes.first_child[:num_nodes].copy(),
+        num_children=nodes.num_children[:num_nodes].copy(),
+        chance=nodes.chance[:num_nodes].copy(),
+        utilities=utilities[:num_ends].copy(),
+        first_slot=sets.first_slot[: num_sets + 1].copy(),
+        slot_action=actions[:num_slots].copy(),
+        set_player=sets.player[:num_sets].copy(),
     )
     kept = Sets(*(array[: num_sets + (k == 4)] for k, array in enumerate(sets)))
     return Grown(tree, kept.views, Index(places, kept), num_deals)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -114,18 +114,29 @@ def set_names(tree: Tree) -> list[str]:
     return [f"{seat}:{number}" for seat, number in zip(tree.set_player, numbers, strict=True)]
 
 
-def read_policy(tree: Tree, policy: Any, states: Iterable[Any]) -> np.ndarray:
+def states_of(game: Any) -> dict[str, Any]:
+    """A `pyspiel.State` of each information set of a game, by OpenSpiel's name of the set."""
+    found: dict[str, Any] = {}
+    waiting = [game.new_initial_state()]
+    while waiting:
+        state = waiting.pop()
+        if not state.is_chance_node() and not state.is_terminal():
+            found.setdefault(state.information_state_string(), state)
+        waiting += [state.child(action) for action in state.legal_actions()]
+    return found
+
+
+def read_policy(tree: Tree, policy: Any, states: Mapping[str, Any]) -> np.ndarray:
     """The behaviour (S,) float64 of a `pyspiel.Policy` for the game that `write_efg` wrote.
 
     Args:
         tree: the game.
         policy: what it knows nothing of is uniform.
-        states: one `pyspiel.State` of each information set.
+        states: see `states_of`.
     """
     table, sets = tree.uniform(), {name: own for own, name in enumerate(set_names(tree))}
-    for state in states:
-        name = state.information_state_string().rpartition("-")[2]
-        first = int(tree.first_slot[sets[name]])
+    for name, state in states.items():
+        first = int(tree.first_slot[sets[name.rpartition("-")[2]]])
         for k, chance in policy.action_probabilities(state).items():
             table[first + k] = chance
     return table
@@ -137,7 +148,7 @@ def write_policy(tree: Tree, table: np.ndarray, states: Iterable[str]) -> dict[s
     Args:
         tree: the game that `write_efg` wrote.
         table: (S,) the behaviour.
-        states: OpenSpiel's names of all information sets.
+        states: the names of `states_of`.
     """
     sets, policy = {name: own for own, name in enumerate(set_names(tree))}, {}
     for state in states:

@@ -18,7 +18,7 @@ from bestia_env.rng import unit
 from bestia_env.rules.dispatch import legal
 
 
-@dataclass(frozen=True)
+@dataclass
 class TablePlayer:
     """Who plays a reduction by a shipped equilibrium, whoever deals, whatever the pot.
 
@@ -30,7 +30,7 @@ class TablePlayer:
     """
 
     name: str
-    num_players: int
+    num_players: int | None
     bids_only: bool = False
     draws: int = DRAWS
 
@@ -66,7 +66,7 @@ class TablePlayer:
         sets = np.full(len(views), -1)
         if views.dtype == start.dtype and (views["num_players"] == self.num_players).all():
             told = normal_form(views, start)
-            find_sets(loaded(self.name)[0].index, told, sets)
+            find_sets(loaded(self.name)[0].lookup, told, sets)
         if (sets < 0).any():
             raise ValueError(
                 f"equilibrium:{self.name} plays {reduction.game} with {self.num_players} players "

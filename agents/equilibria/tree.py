@@ -102,7 +102,7 @@ class Tree:
         )
         digest = hashlib.sha256(str(self.num_players).encode())
         for array in arrays:
-            digest.update(np.ascontiguousarray(array))
+            digest.update(array.tobytes())
         return digest.hexdigest()
 
     def uniform(self) -> np.ndarray:

@@ -6,14 +6,13 @@ import pickle
 import numpy as np
 import pyspiel
 import pytest
-from open_spiel.python.policy import TabularPolicy
 
 from agents.arena import one_against_field
 from agents.equilibria import solutions
 from agents.equilibria.best_response import best_response, exploitability
 from agents.equilibria.cfr import Solver, solve
 from agents.equilibria.growth import find_sets, grow, opening
-from agents.equilibria.openspiel import read_game, write_efg, write_policy
+from agents.equilibria.openspiel import read_game, states_of, write_efg, write_policy
 from agents.equilibria.player import TablePlayer
 from agents.equilibria.seating import normal_form, retold
 from agents.equilibria.solutions import SOLUTIONS, behaviour, certify, load, names, quantised
@@ -46,7 +45,7 @@ def random_behaviour(tree, seed):
 def judged_by_openspiel(tree, table):
     """NashConv of a behaviour in the tree as OpenSpiel reads it."""
     game = pyspiel.load_efg_game(write_efg(tree, "reduction"))
-    policy = write_policy(tree, table, TabularPolicy(game).state_lookup)
+    policy = write_policy(tree, table, states_of(game))
     return pyspiel.nash_conv(game, pyspiel.TabularPolicy(policy))
 
 
@@ -216,11 +215,11 @@ def test_views_of_other_tables_come_back_to_the_information_sets(name):
         assert (elsewhere["dealer"] == (2 + turns) % 3).all()
         elsewhere["pot"] *= 6
         elsewhere["coins"][:, 0] = 7
-        find_sets(grown.index, normal_form(elsewhere, start), sets)
+        find_sets(grown.lookup, normal_form(elsewhere, start), sets)
         assert np.array_equal(sets, np.arange(count))
     strange = grown.views.copy()
     strange["match_limit"] += 3
-    find_sets(grown.index, strange, sets)
+    find_sets(grown.lookup, strange, sets)
     assert (sets == NONE).all()
 
 
