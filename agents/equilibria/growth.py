@@ -17,6 +17,7 @@ their owner did is checked when the tree is made.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,7 +33,7 @@ from bestia_env.rules.table import NOBODY, equity
 from bestia_env.rules.tricks import suit_cards, suit_of
 from bestia_env.view import look
 
-MAX_NODES = 1 << 27
+MAX_NODES = 1 << 25  # a gigabyte or two
 _UPCARD = 63  # among those who are to be dealt cards
 _TRUMP = 0
 NODES, ENDS, SETS, SLOTS, DEPTH = range(5)  # what `Growth.count` counts
@@ -94,19 +95,20 @@ class Line(NamedTuple):
     choice: np.ndarray
 
 
-class Grown(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Grown:
     """A tree and what its information sets know.
 
     Attributes:
         tree: the tree; utilities are equities in pots (B-18, divided by P).
         views: (I,) records, the VIEW of each information set.
-        lookup: from views to information sets.
+        index: from views to information sets.
         num_deals: of all hands and the upcard.
     """
 
     tree: Tree
     views: np.ndarray
-    lookup: Index
+    index: Index
     num_deals: int
 
 

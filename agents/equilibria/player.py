@@ -66,7 +66,7 @@ class TablePlayer:
         sets = np.full(len(views), -1)
         if views.dtype == start.dtype and (views["num_players"] == self.num_players).all():
             told = normal_form(views, start)
-            find_sets(loaded(self.name)[0].lookup, told, sets)
+            find_sets(loaded(self.name)[0].index, told, sets)
         if (sets < 0).any():
             raise ValueError(
                 f"equilibrium:{self.name} plays {reduction.game} with {self.num_players} players "

@@ -215,11 +215,11 @@ def test_views_of_other_tables_come_back_to_the_information_sets(name):
         assert (elsewhere["dealer"] == (2 + turns) % 3).all()
         elsewhere["pot"] *= 6
         elsewhere["coins"][:, 0] = 7
-        find_sets(grown.lookup, normal_form(elsewhere, start), sets)
+        find_sets(grown.index, normal_form(elsewhere, start), sets)
         assert np.array_equal(sets, np.arange(count))
     strange = grown.views.copy()
     strange["match_limit"] += 3
-    find_sets(grown.lookup, strange, sets)
+    find_sets(grown.index, strange, sets)
     assert (sets == NONE).all()
 
 
