@@ -13,6 +13,7 @@ from agents.matches import turn_views
 from agents.policies import CHOOSER, DRAWS, Policy
 from bestia_env._jit import jit
 from bestia_env.bits import lowest, size
+from bestia_env.games import game_named
 from bestia_env.reductions import Reduction, reduction_named
 from bestia_env.rng import unit
 from bestia_env.rules.dispatch import legal
@@ -58,6 +59,23 @@ class TablePlayer:
         trumps = views["trump"][asked].astype(np.int64)
         actions[asked] = exchanged_actions(found, trumps, views["pack"].shape[1])
         return actions
+
+    def probabilities(self, views: np.ndarray) -> np.ndarray:
+        """The chance of every action, (K, A) float64, at views (K,) of seats that have a choice.
+
+        Raises:
+            ValueError: a view is of another game, or of other rules.
+        """
+        sets, (grown, table) = self._sets(views), loaded(self.name)
+        first, sizes = grown.tree.first_slot[sets], np.diff(grown.tree.first_slot)[sets]
+        rows = np.repeat(np.arange(len(views)), sizes)
+        slots = np.arange(rows.size) + (first - np.cumsum(sizes) + sizes)[rows]
+        trumps = views["trump"].astype(np.int64)[rows]
+        found = grown.tree.slot_action[slots].astype(np.int64)
+        actions = exchanged_actions(found, trumps, views["pack"].shape[1])
+        chances = np.zeros((len(views), game_named(self._reduction.game).num_actions))
+        chances[rows, actions] = table[slots]
+        return chances
 
     def _sets(self, views: np.ndarray) -> np.ndarray:
         """(K,) the information sets of these views."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from agents.equilibria.best_response import Exploitability, exploitability
 from agents.equilibria.growth import Grown
+from agents.equilibria.player import TablePlayer
 from agents.equilibria.seating import exchanged_actions, retold
 from agents.policies import Policy
 from bestia_env.games import game_named
@@ -63,6 +64,8 @@ def policy_table(policy: Policy, grown: Grown, trump: int = 0) -> np.ndarray:
 
 def _probabilities(policy: Policy, views: np.ndarray, legal: np.ndarray) -> np.ndarray:
     """(K, A) of every action at every view."""
+    if isinstance(policy.chooser, TablePlayer) and policy.program is None:
+        return policy.chooser.probabilities(views)
     if policy.network is None or policy.network.greedy or policy.program or policy.chooser:
         rows = [policy.probabilities(views[k : k + 1], int(legal[k])) for k in range(len(views))]
         return np.array(rows)

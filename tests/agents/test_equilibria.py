@@ -206,6 +206,15 @@ def test_the_random_policy_is_the_uniform_behaviour(name):
 
 
 @pytest.mark.parametrize("name", ["beast3-small", "bestia3-small"])
+def test_a_shipped_policy_is_measured_to_be_what_its_certificate_says(name):
+    reduction, said = reduction_named(name), load(name).certificate
+    policy = parse_policy(f"equilibrium:{name}", reduction.game, reduction.num_players)
+    found = measure(policy, tree_of(name))
+    assert found.nash_conv == pytest.approx(said["nash_conv"], abs=1e-12)
+    assert found.best == pytest.approx(said["best_responses"], abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["beast3-small", "bestia3-small"])
 def test_views_of_other_tables_come_back_to_the_information_sets(name):
     reduction, grown = reduction_named(name), tree_of(name)
     start = opening(reduction.game, reduction.num_players, reduction.rules)
