@@ -1,18 +1,25 @@
-"""Both games as games of OpenSpiel: the same games as everywhere, and its algorithms run on them."""
+"""Both games as games of OpenSpiel: they are the same, and its algorithms run on them."""
 
 from __future__ import annotations
 
 import copy
+import importlib
 import itertools
+import os
 import pickle
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from random import Random
 from typing import Any
 
 import numpy as np
-import pyspiel
 import pytest
+
+if not os.environ.get("CI"):  # where OpenSpiel is installed
+    pytest.importorskip("pyspiel")
+
+import pyspiel
 from open_spiel.python import policy as policies
 from open_spiel.python.algorithms import (
     cfr,
@@ -130,6 +137,13 @@ def test_parameters_are_those_of_the_rules(name: str) -> None:
 def test_bad_parameters_are_named(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pyspiel.load_game(text)
+
+
+def test_without_openspiel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    monkeypatch.delitem(sys.modules, "bestia_env.openspiel")
+    with pytest.raises(ImportError, match=r"pip install 'bestia_env\[openspiel\]'"):
+        importlib.import_module("bestia_env.openspiel")
 
 
 def test_illegal_moves_are_refused() -> None:
@@ -572,7 +586,10 @@ def test_expected_scores_are_those_of_the_tree(text: str) -> None:
 def test_search_among_information_sets_finds_an_action(text: str) -> None:
     game = pyspiel.load_game(text)
     bot = ismcts.ISMCTSBot(
-        game, mcts.RandomRolloutEvaluator(1, np.random.RandomState(1)), 2.0, 30,
+        game,
+        mcts.RandomRolloutEvaluator(1, np.random.RandomState(1)),
+        2.0,
+        30,
         random_state=np.random.RandomState(2),
     )
     state = random_state(Random(3), game, 6)
