@@ -56,6 +56,11 @@ class Game:
         """The numbers of players it can be played by, unless it is reduced."""
         return range(self.module.MIN_PLAYERS, self.module.MAX_PLAYERS + 1)
 
+    @property
+    def reduced_player_counts(self) -> range:
+        """The numbers of players of its reductions (B-19, I-24); all that there are."""
+        return range(MIN_REDUCED, self.player_counts.stop)
+
     def tricks(self, num_players: int, rules: Any = None) -> int:
         """Cards each, and tricks in a hand, by these rules or those of the full game."""
         return (rules or self.rules()).cards_each(num_players)
@@ -78,16 +83,22 @@ class Game:
     def check_num_players(self, num_players: Any, rules: Any = None) -> None:
         """Raise a ValueError unless so many can play, by these rules or those of the full game."""
         rules = self.rules() if rules is None else rules
-        whole = isinstance(num_players, int | np.integer) and not isinstance(num_players, bool)
-        counts = self.player_counts
-        if whole and self.is_reduced(num_players, rules):
-            counts = range(MIN_REDUCED, counts.stop)
-        if not whole or num_players not in counts:
+        is_reduced = _is_whole(num_players) and self.is_reduced(num_players, rules)
+        self._check_count(
+            num_players, self.reduced_player_counts if is_reduced else self.player_counts
+        )
+        self._check_cards(int(num_players), rules)
+
+    def check_seats(self, num_players: Any) -> None:
+        """Raise a ValueError unless so many can play by some rules, reductions included."""
+        self._check_count(num_players, self.reduced_player_counts)
+
+    def _check_count(self, num_players: Any, counts: range) -> None:
+        if not _is_whole(num_players) or num_players not in counts:
             raise ValueError(
                 f"num_players of {self.name} must be an integer from {counts[0]} to {counts[-1]}, "
                 f"not {num_players!r}"
             )
-        self._check_cards(int(num_players), rules)
 
     def _check_cards(self, num_players: int, rules: Any) -> None:
         """Raise a ValueError unless the pack suffices for so many, with an upcard."""
@@ -131,6 +142,10 @@ class Game:
     def action_names(self, mask: np.ndarray) -> str:
         """The names of all actions of a mask (A,), separated by spaces."""
         return " ".join(self.action_name(int(action)) for action in np.flatnonzero(mask))
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 GAMES = {

@@ -46,6 +46,8 @@ CHANCES = (0.1, 0.5, 0.9)
 SIZES = {name: (len(game.pack.suits), len(game.pack.ranks)) for name, game in GAMES.items()}
 TABLES = [(name, n) for name, game in GAMES.items() for n in game.player_counts]
 REDUCED = [(name, n) for name, game in GAMES.items() for n in range(2, game.player_counts.stop)]
+EVERY = [(*table, False) for table in TABLES] + [(*table, True) for table in REDUCED]
+"""Game, number of players, and whether it is reduced."""
 
 
 @dataclass

@@ -592,15 +592,22 @@ def _settle_lone(s, seat):
 
 @jit
 def _settle_tricks(s):
-    """A third of the pot for each trick; who takes none pays P (BESTIA-29, BESTIA-30)."""
+    """A part of the pot for each trick; who takes none pays P (BESTIA-29, BESTIA-30)."""
     left = betes = 0
+    part = _part_of_pot(s)
     for seat in range(s.num_players):
         bete = is_bete(s, seat)
         fines = match(s) * (bete + s.revoked[nth(seat)] + s.breaches[nth(seat)])  # I-16, I-17
-        pay(s, seat, fines - (s.pot // s.cards_each) * s.tricks[nth(seat)])
+        pay(s, seat, fines - part * s.tricks[nth(seat)])
         left += fines
         betes += bete
     _settle(s, left, betes > 0)
+
+
+@jit
+def _part_of_pot(s):
+    """A third, unless reduced (BESTIA-29, I-24); it is faster to divide by a constant."""
+    return s.pot // CARDS_EACH if s.cards_each == CARDS_EACH else s.pot // s.cards_each
 
 
 @jit
