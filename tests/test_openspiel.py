@@ -9,7 +9,7 @@ import os
 import pickle
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
@@ -21,6 +21,7 @@ if not os.environ.get("CI"):  # where OpenSpiel is installed
 
 import pyspiel
 from open_spiel.python import policy as policies
+from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import (
     cfr,
     expected_game_score,
@@ -34,7 +35,8 @@ from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 
 from bestia_env import beast_v0, bestia_v0, engine
 from bestia_env.games import GAMES
-from bestia_env.openspiel import HandState
+from bestia_env.openspiel import HandState, load_reduction
+from bestia_env.reductions import REDUCTIONS
 from bestia_env.rules import beast, bestia
 from tests.sessions import OPTIONS, TABLES, members
 
@@ -112,6 +114,21 @@ def random_state(rng: Random, game: pyspiel.Game, moment: int) -> HandState:
 )
 def test_openspiel_finds_no_fault(text: str) -> None:
     pyspiel.random_sim_test(pyspiel.load_game(text), 2, True, False)
+
+
+@pytest.mark.parametrize("name", REDUCTIONS)
+def test_reductions_are_loaded_by_name(name: str) -> None:
+    game, reduction = load_reduction(name, dealer=1), REDUCTIONS[name]
+    assert game.table.rules == reduction.rules
+    assert game.num_players() == reduction.num_players
+    assert game.get_parameters()["dealer"] == 1
+    assert pyspiel.load_game(str(game)).table is game.table
+    pyspiel.random_sim_test(game, 1, True, False)
+
+
+def test_unknown_reductions_are_named() -> None:
+    with pytest.raises(ValueError, match=r"reduction must be one of beast2-tiny, .*not 'beast9'"):
+        load_reduction("beast9")
 
 
 @pytest.mark.parametrize("name", GAMES)
@@ -594,3 +611,49 @@ def test_search_among_information_sets_finds_an_action(text: str) -> None:
     )
     state = random_state(Random(3), game, 6)
     assert bot.step(state) in state.legal_actions()
+
+
+def play_learners(game: pyspiel.Game, make: Callable[[int, int, int], Any]) -> None:
+    """Some episodes of one learner for each player."""
+    env = rl_environment.Environment(game)
+    width, actions = env.observation_spec()["info_state"][0], env.action_spec()["num_actions"]
+    learners = [make(player, width, actions) for player in range(game.num_players())]
+    for _ in range(10):
+        step = env.reset()
+        while not step.last():
+            step = env.step([learners[step.observations["current_player"]].step(step).action])
+        for learner in learners:
+            learner.step(step)
+
+
+def test_policy_gradients_run() -> None:
+    gradients = pytest.importorskip("open_spiel.python.pytorch.policy_gradient")
+    play_learners(
+        load_reduction("beast3-tiny"),
+        lambda *sizes: gradients.PolicyGradient(*sizes, hidden_layers_sizes=(8,), batch_size=4),
+    )
+
+
+def test_fictitious_self_play_runs() -> None:
+    pytest.importorskip("tree")  # which OpenSpiel does not bring along
+    nfsp = pytest.importorskip("open_spiel.python.pytorch.nfsp")
+    play_learners(
+        pyspiel.load_game(TINY["bestia"]),
+        lambda *sizes: nfsp.NFSP(*sizes, [8], reservoir_buffer_capacity=50, anticipatory_param=0.1),
+    )
+
+
+def test_deep_counterfactual_regret_runs() -> None:
+    pytest.importorskip("tree")
+    deep_cfr = pytest.importorskip("open_spiel.python.pytorch.deep_cfr")
+    game = pyspiel.load_game(TINY["beast"])
+    solver = deep_cfr.DeepCFRSolver(
+        game,
+        policy_network_layers=(8,),
+        advantage_network_layers=(8,),
+        num_iterations=2,
+        num_traversals=4,
+        memory_capacity=1000,
+    )
+    _, losses, _ = solver.solve()
+    assert sorted(losses) == [0, 1]

@@ -5,7 +5,8 @@ Importing this module registers `python_beast` and `python_bestia`:
     import pyspiel
     import bestia_env.openspiel
 
-    game = pyspiel.load_game("python_beast(players=2,ranks=3,suits=2,cards=2)")
+    game = pyspiel.load_game("python_beast(players=5,revoke=penalty)")
+    small = bestia_env.openspiel.load_reduction("beast2-small")
 
 It needs OpenSpiel: pip install 'bestia_env[openspiel]'. One hand is one game. Parameters are every
 option of `BeastRules` or `BestiaRules` by its name (integers of OpenSpiel have 32 bits), and
@@ -34,6 +35,7 @@ tensors are laid out by `bestia_env.observe`. Until a deal is complete nobody ha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from random import Random
 from typing import Any
 
@@ -44,6 +46,7 @@ from bestia_env.observe import write_observation
 from bestia_env.openspiel.hands import CHANCE, TERMINAL, Hand
 from bestia_env.openspiel.resampling import Deal, deal_of, guess, replay
 from bestia_env.openspiel.tables import copied, parameters, table_of
+from bestia_env.reductions import reduction_named
 from bestia_env.rules.table import NOBODY
 from bestia_env.view import look
 
@@ -54,7 +57,7 @@ except ImportError as error:
         "bestia_env.openspiel needs OpenSpiel: pip install 'bestia_env[openspiel]'"
     ) from error
 
-__all__ = ["HandGame", "HandObserver", "HandState"]
+__all__ = ["HandGame", "HandObserver", "HandState", "load_reduction"]
 
 MIN_PLAYERS = 2  # of a reduction
 ATTEMPTS = 100_000
@@ -308,3 +311,18 @@ class BestiaGame(HandGame):
 
 pyspiel.register_game(_game_type("beast", True), BeastGame)
 pyspiel.register_game(_game_type("bestia", True), BestiaGame)
+
+
+def load_reduction(name: str, **params: Any) -> pyspiel.Game:
+    """The game of a reduction of `bestia_env.reductions`, such as "beast2-tiny".
+
+    Args:
+        name: of the reduction.
+        params: further parameters, which replace those of the reduction.
+
+    Raises:
+        ValueError: there is no such reduction, or a parameter has a value that is not allowed.
+    """
+    reduction = reduction_named(name)
+    chosen = {"players": reduction.num_players, **asdict(reduction.rules), **params}
+    return pyspiel.load_game(f"python_{reduction.game}", chosen)
