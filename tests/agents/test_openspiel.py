@@ -6,14 +6,19 @@ import pytest
 from open_spiel.python.algorithms import ismcts, mcts
 
 from agents.openspiel import world_resampler
+from bestia_env.openspiel import load_reduction
 from tests.sessions import TABLES
 from tests.test_openspiel import game_string, random_state
 
+REDUCED = ("beast3-large", "bestia2-medium", "bestia3-large")
+GAMES = {f"{name}-{n}": game_string(name, players=n, dealer=-1) for name, n in TABLES}
 
-@pytest.mark.parametrize(("name", "players"), TABLES)
-def test_resampled_states_are_alike_to_the_player(name: str, players: int) -> None:
-    rng, resample = Random(players), world_resampler(seed=1)
-    game = pyspiel.load_game(game_string(name, players=players, dealer=-1))
+
+@pytest.mark.parametrize("name", [*GAMES, *REDUCED])
+def test_resampled_states_are_alike_to_the_player(name: str) -> None:
+    game = load_reduction(name) if name in REDUCED else pyspiel.load_game(GAMES[name])
+    players, resample = game.num_players(), world_resampler(seed=1)
+    rng = Random(players)
     for _ in range(6):
         state = random_state(rng, game, rng.randrange(5 * players))
         for seat in range(players):
