@@ -398,6 +398,17 @@ def test_strings_and_tensors_tell_apart_what_views_do(text: str) -> None:
         assert len(set(tensors.values())) == len(strings)
 
 
+def test_settlements_tell_what_views_tell() -> None:
+    """Where tricks are cut short, only what is paid shows who has revoked (B-13, B-15)."""
+    views, told = {}, defaultdict(set)
+    for state in filter(pyspiel.State.is_terminal, states_of(pyspiel.load_game(SMALL[2]))):
+        view, string = state.view(0).tobytes(), state.information_state_string(0)
+        assert views.setdefault(string, view) == view
+        told[string.partition("; gains")[0]].add(string)
+    assert len(set(views.values())) == len(views)
+    assert max(map(len, told.values())) == 2
+
+
 @pytest.mark.parametrize("text", SMALL[:3])
 def test_players_forget_nothing(text: str) -> None:
     game = pyspiel.load_game(text)
@@ -521,6 +532,20 @@ def test_resampling_finds_all_that_a_player_cannot_tell_apart(text: str) -> None
             assert found.keys() == alike[string]
             assert min(found.values()) > 25
             assert max(found.values()) < 110
+
+
+def test_resampling_knows_that_gathered_cards_come_again() -> None:
+    """The new card that seat 1 has played was the upcard, or else what seat 0 had thrown."""
+    game = pyspiel.load_game("python_bestia(players=3,ranks=2,suits=2,cards=1,dealer=2)")
+    acts = "0 PASS 1 PASS 2 KNOCK 0 REFUSE 1 EXCHANGE 1 "
+    states = [state for state in states_of(game) if acts in str(state) and not state.is_terminal()]
+    alike = defaultdict(set)
+    for state in states:
+        alike[state.information_state_string()].add(str(state))
+    assert {len(group) for group in alike.values()} == {1, 2}
+    for state in states[::7]:
+        found = {str(state.resample_from_infostate(2, Random(k).random)) for k in range(20)}
+        assert found == alike[state.information_state_string()]
 
 
 @pytest.mark.parametrize("name", GAMES)
