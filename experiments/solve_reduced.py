@@ -32,7 +32,7 @@ class Arguments:
 
     names: Annotated[tuple[str, ...], tyro.conf.Positional] = ()
     """Reductions such as beast2-small; all of `bestia_env.reductions` if none are given."""
-    aim: float = 2e-5
+    aim: float = 1e-6
     """NashConv, in pots per hand, at which to stop."""
     seconds: float = 120.0
     """To spend on each at most."""
@@ -56,6 +56,7 @@ def solve_all(arguments: Arguments) -> list[dict[str, Any]]:
         ValueError: there is no such reduction, or a number is out of range.
         OSError: the folder cannot be written to.
     """
+    from agents.checkpoints import git_commit
     from agents.equilibria.solutions import SOLUTIONS
     from agents.reports import check_writable
     from bestia_env.reductions import REDUCTIONS, reduction_named
@@ -68,12 +69,15 @@ def solve_all(arguments: Arguments) -> list[dict[str, Any]]:
     folder = arguments.out or (SMOKE / "equilibria" if arguments.smoke else SOLUTIONS)
     folder.mkdir(parents=True, exist_ok=True)
     check_writable(folder)
-    return [_solve(reduction, arguments, folder) for reduction in reductions]
+    commit = git_commit()  # before the first file is written
+    return [_solve(reduction, arguments, folder, commit) for reduction in reductions]
 
 
-def _solve(reduction: Reduction, arguments: Arguments, folder: Path) -> dict[str, Any]:
+def _solve(
+    reduction: Reduction, arguments: Arguments, folder: Path, commit: str | None
+) -> dict[str, Any]:
     """Solve one and write it; returns the certificate."""
-    from agents.checkpoints import git_commit, versions
+    from agents.checkpoints import versions
     from agents.equilibria.cfr import Solver, solve
     from agents.equilibria.solutions import save, tree_of
 
@@ -93,7 +97,7 @@ def _solve(reduction: Reduction, arguments: Arguments, folder: Path) -> dict[str
         "seconds_growing": round(growing, 2),
         "load": round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None,
         "command": f"python -m {MODULE} {reduction.name}",
-        "commit": git_commit(),
+        "commit": commit,
         "versions": {name: versions()[name] for name in ("python", "numpy", "numba")},
     }
     return save(reduction, grown, found, facts, folder).certificate

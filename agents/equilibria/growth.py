@@ -137,16 +137,14 @@ def grow(game: str, num_players: int, rules: Any, max_nodes: int = MAX_NODES) ->
     root = opening(game, num_players, rules)
     cards, each = int(root["pack_size"][0]), int(root["cards_each"][0])
     most = max(64, math.comb(cards, each))  # children of a node
-    if most > max_nodes:
-        raise ValueError(f"the tree has more than {max_nodes} nodes")
+    _check_nodes(most, max_nodes)
     line = _line(root)
     nodes, utilities = _nodes(2 * most + 2), np.empty((1 << 12, num_players))
     sets, actions = _sets(root.dtype, 1 << 8), np.empty(1 << 10, np.int16)
     places, count = np.full(1 << 10, NONE, np.int32), np.zeros(5, np.int64)
     count[NODES], scratch = 1, _sets(root.dtype, 1)
     while not _grow(line, nodes, utilities, sets, actions, places, scratch, most, count):
-        if count[NODES] > max_nodes:
-            raise ValueError(f"the tree has more than {max_nodes} nodes")
+        _check_nodes(count[NODES], max_nodes)
         nodes = Nodes(*(_roomy(array, count[NODES] + most) for array in nodes))
         utilities = _roomy(utilities, count[ENDS])
         sets = _roomy_sets(sets, count[SETS])
@@ -154,8 +152,14 @@ def grow(game: str, num_players: int, rules: Any, max_nodes: int = MAX_NODES) ->
         if 4 * count[SETS] > len(places):
             places = np.full(4 * len(places), NONE, np.int32)
             _fill(places, sets.keys, count[SETS])
+    _check_nodes(count[NODES], max_nodes)
     deals = _num_deals(num_players, root[0])
     return _grown(num_players, nodes, utilities, sets, actions, places, count, deals)
+
+
+def _check_nodes(nodes: int, most: int) -> None:
+    if nodes > most:
+        raise ValueError(f"the tree has more than {most} nodes")
 
 
 def _num_deals(num_players: int, s: np.record) -> int:

@@ -1,4 +1,4 @@
-"""Trees, best responses and equilibria, judged by OpenSpiel and by a slow walk through the rules."""
+"""Trees, best responses and equilibria, judged by OpenSpiel and by a walk through the rules."""
 
 import itertools
 import pickle
@@ -8,6 +8,7 @@ import pyspiel
 import pytest
 from open_spiel.python.policy import TabularPolicy
 
+from agents.arena import one_against_field
 from agents.equilibria import solutions
 from agents.equilibria.best_response import best_response, exploitability
 from agents.equilibria.cfr import Solver, solve
@@ -18,6 +19,7 @@ from agents.equilibria.seating import normal_form, retold
 from agents.equilibria.solutions import SOLUTIONS, behaviour, certify, load, names, quantised
 from agents.equilibria.tables import measure, policy_table
 from agents.equilibria.tree import CHANCE, NONE, TERMINAL, Tree
+from agents.matches import play, score_seats
 from agents.policies import parse_baseline, parse_policy
 from bestia_env import engine
 from bestia_env.games import GAMES
@@ -82,40 +84,36 @@ def test_kuhn_poker_is_solved():
 # Trees of the rules.
 
 
-def walk(states, weight, values):
-    """Add what uniformly random actions give every seat; nothing but the rules and patience."""
+def walked(states):
+    """What uniformly random actions give every seat, by nothing but the rules and patience."""
     if states[0].turn < 0:
         rewards = np.empty(int(states[0].num_players))
         engine.write_rewards(states, 0, True, rewards)
-        values += weight * rewards
-        return
+        return rewards
     legal = int(engine.legal_actions(states, 0))
-    actions = [action for action in range(64) if legal >> action & 1]
-    for action in actions:
-        after = states.copy()
-        engine.act(after, 0, action)
-        walk(after, weight / len(actions), values)
+    values = []
+    for action in range(legal.bit_length()):
+        if legal >> action & 1:
+            after = states.copy()
+            engine.act(after, 0, action)
+            values.append(walked(after))
+    return np.mean(values, axis=0)
 
 
-@tiny
+@pytest.mark.parametrize("name", [*TINY, "bestia2-small"])
 def test_values_are_those_of_all_orders_of_the_pack(name):
     reduction, grown = reduction_named(name), tree_of(name)
-    n, game = reduction.num_players, GAMES[reduction.game]
-    orders = [
-        np.array(order) for order in itertools.permutations(game.cards_in_use(reduction.rules))
-    ]
-    heaps = orders[:: max(1, len(orders) // 24)] if len(orders) > 24 else orders
-    rng, values, count = np.random.default_rng(1), np.zeros(n), 0
-    if len(orders) > 24:  # the stock of the larger ones never needs to be gathered
-        orders, heaps = orders[:: 6 if reduction.game == "bestia" else 1], heaps[:1]
-    states = engine.new_states(reduction.game, n, reduction.rules)
+    cards = GAMES[reduction.game].cards_in_use(reduction.rules)
+    orders = [np.array(order) for order in itertools.permutations(cards)]
+    gathers = reduction.game == "bestia" and len(cards) == 4  # the stock of others suffices
+    states, values = engine.new_states(reduction.game, reduction.num_players, reduction.rules), 0.0
+    heaps = orders if gathers else orders[:1]
     for order, heap in itertools.product(orders, heaps):
-        engine.start_stacked_session(states, 0, np.uint64(rng.integers(9)), n - 1, 0, order, heap)
-        pot = int(states[0].pot)
-        walk(states.copy(), 1 / pot, values)
-        count += 1
+        dealer = reduction.num_players - 1
+        engine.start_stacked_session(states, 0, np.uint64(1), dealer, 0, order, heap)
+        values += walked(states.copy()) / states[0].pot
     found = exploitability(grown.tree, grown.tree.uniform())
-    assert found.values == pytest.approx(values / count, abs=1e-9)
+    assert found.values == pytest.approx(values / len(orders) / len(heaps), abs=1e-9)
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -197,9 +195,7 @@ def test_a_best_response_gains_what_it_should(name):
 def test_what_is_no_behaviour_is_refused():
     tree = tree_of("beast2-tiny").tree
     for wrong in (tree.uniform()[1:], tree.uniform() * 0.9, np.full(tree.num_slots, np.nan)):
-        with pytest.raises(
-            ValueError, match="behaviour must have shape|probabilities that are none"
-        ):
+        with pytest.raises(ValueError, match=r"must have shape|probabilities that are none"):
             exploitability(tree, wrong)
     with pytest.raises(ValueError, match="seat must be from 0 to 1, not 2"):
         best_response(tree, tree.uniform(), 2)
@@ -303,27 +299,30 @@ def test_broken_files_are_refused(tmp_path):
 
 @pytest.mark.parametrize("name", ["beast3-small", "bestia3-small"])
 def test_the_player_plays_what_is_certified_whoever_deals(name):
-    reduction, hands = reduction_named(name), 30_000
-    n, solution = reduction.num_players, load(name)
+    reduction, hands = reduction_named(name), 40_000
+    n, policy = reduction.num_players, parse_policy(f"equilibrium:{name}", reduction.game, 3)
+    policy = pickle.loads(pickle.dumps(policy))
     states = engine.new_states(reduction.game, n, reduction.rules, hands)
-    rng = np.random.default_rng(5)
-    player = pickle.loads(pickle.dumps(TablePlayer(name, n)))
-    chances = rng.integers(2**63, size=hands).astype(np.uint64)
-    engine.start_sessions(states, rng.integers(2**63, size=hands).astype(np.uint64), -1, 0)
-    dealers, pot = states["dealer"].copy(), int(states["pot"][0])
-    while (waiting := np.flatnonzero(states["turn"] >= 0)).size:
-        mine = chances[waiting]
-        actions = player.act_batch(states, waiting, mine)
-        chances[waiting] = mine
-        for i, action in zip(waiting, actions, strict=True):
-            assert engine.act_if_legal(states, i, action) != engine.ILLEGAL
-    rewards = np.empty((hands, n))
-    for i in range(hands):
-        engine.write_rewards(states, i, True, rewards[i])
+    keys = np.random.SeedSequence(5).generate_state((1 + n) * hands, np.uint64)
+    engine.start_sessions(states, keys[:hands], -1, 0)
+    dealers, pot = states["dealer"].astype(np.int64), int(states["pot"][0])
+    play(states, [policy], np.zeros((hands, n), np.int64), keys[hands:].reshape(hands, n))
+    scores = np.empty((hands, n), np.int64)
+    score_seats(states, scores)
     seats = (np.arange(n) + dealers[:, None] + 1) % n
-    mine = np.take_along_axis(rewards, seats, axis=1) / pot
-    error = mine.std(axis=0) / np.sqrt(hands) + 1e-9
-    assert np.abs(mine.mean(axis=0) - solution.certificate["values"]).max() < 4.5 * error.max()
+    won = np.take_along_axis(scores, seats, axis=1) / (n * pot)
+    error = won.std(axis=0) / np.sqrt(hands) + 1e-9
+    said = load(name).certificate["values"]
+    assert (np.abs(won.mean(axis=0) - said) < 4.5 * error).all()
+
+
+def test_the_player_sits_in_the_arena_at_any_pot():
+    reduction = reduction_named("bestia2-medium")
+    spec, random = "equilibrium:bestia2-medium", parse_policy("random", "bestia", 2)
+    score = one_against_field(
+        parse_policy(spec, "bestia", 2), random, 500, 1, num_players=2, rules=reduction.rules, pot=4
+    )
+    assert score.mean - score.half_width > 0
 
 
 def test_the_player_refuses_other_tables():
