@@ -7,22 +7,19 @@ neither the names of the suits nor the order in which cards are tried.
 
 from __future__ import annotations
 
+from agents.solve.outcomes import score
 from agents.solve.search import (
-    EXACT,
     begin,
-    card_tried,
-    copy_row,
     distinct_cards,
-    find_slot,
+    play_last_trick,
     play_next,
-    remember,
-    score,
+    slot_again,
+    slot_of,
+    tricks_left,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO
-from bestia_env.rules.table import NOBODY, seat_after
-
-_NOTHING = -(1 << 62)
+from bestia_env.bits import ZERO, nth
+from bestia_env.rules.table import seat_after
 
 
 @jit
@@ -39,66 +36,76 @@ def solve_maxn(states, i, room, root):
         How many cards were played.
     """
     begin(states, i, room)
-    _clear(room, 0)
+    room.frames[0].outcome = ZERO
     ply = num_nodes = 0
     while True:
-        if room.left[ply] != ZERO:
+        if room.frames[nth(ply)].left != ZERO:
             num_nodes += 1
             play_next(room, ply)
             if _is_known(room, ply + 1):
                 _back_up(room, ply, root)
             else:
                 ply += 1
-                room.left[ply] = distinct_cards(room.states[ply])
-                _clear(room, ply)
+                room.frames[nth(ply)].left = distinct_cards(room, ply)
+                room.frames[nth(ply)].outcome = ZERO
         elif ply == 0:
+            _write_scores(room, room.frames[0].outcome, room.scores, 0)
             return num_nodes
         else:
-            remember(room, ply, EXACT)
+            _remember(room, ply)
             ply -= 1
             _back_up(room, ply, root)
 
 
 @jit
-def _clear(room, ply):
-    """Mark that no card has been tried: less than any score."""
-    room.scores[ply, :] = _NOTHING
+def _write_scores(room, outcome, scores, row):
+    for seat in range(room.states[0].num_players):
+        scores[nth(row), nth(seat)] = score(room, outcome, seat)
 
 
 @jit
 def _is_known(room, ply):
-    """Write the scores of a hand that is settled, or of a position that was solved before."""
-    s = room.states[ply]
-    if s.turn == NOBODY:
-        for seat in range(s.num_players):
-            room.scores[ply, seat] = score(s, seat)
+    """Write the outcome of a hand that is settled, or of a position that was solved before."""
+    g = room.frames[nth(ply)]
+    if g.laid > 0:
+        return False
+    if tricks_left(room, g) == 1:
+        play_last_trick(room, g)
+    if tricks_left(room, g) == 0:
+        g.outcome = g.past
         return True
-    slot = find_slot(room, ply)
-    if slot >= 0:
-        copy_row(room.slot_scores, slot, room.scores, ply)
-    return slot >= 0
+    slot = slot_of(room, g)
+    g.outcome = slot.outcome
+    return slot.key == g.key
+
+
+@jit
+def _remember(room, ply):
+    g = room.frames[nth(ply)]
+    if g.laid == 0:
+        slot = slot_again(room, g)
+        slot.key, slot.outcome = g.key, g.outcome
 
 
 @jit
 def _back_up(room, ply, root):
-    """Take the scores of the card just tried, if it is the best so far."""
+    """Take the outcome of the card just tried, if it is the best so far."""
+    f, found = room.frames[nth(ply)], room.frames[nth(ply + 1)].outcome
     if ply == 0:
-        copy_row(room.scores, 1, root, card_tried(room, 0))
-    if _is_better(room, ply):
-        copy_row(room.scores, ply + 1, room.scores, ply)
+        _write_scores(room, found, root, f.card)
+    if f.outcome == ZERO or (found != f.outcome and _is_better(room, f.turn, found, f.outcome)):
+        f.outcome = found
 
 
 @jit
-def _is_better(room, ply):
+def _is_better(room, seat, found, best):
     """More for the seat to act; if that is the same, less for the first whose score differs."""
-    s = room.states[ply]
-    seat = s.turn
-    found, best = room.scores[ply + 1, seat], room.scores[ply, seat]
-    if found != best:
-        return found > best
-    for _ in range(s.num_players - 1):
-        seat = seat_after(s, seat)
-        found, best = room.scores[ply + 1, seat], room.scores[ply, seat]
-        if found != best:
-            return found < best
+    gain = score(room, found, seat) - score(room, best, seat)
+    if gain != 0:
+        return gain > 0
+    for _ in range(room.states[0].num_players - 1):
+        seat = seat_after(room.states[0], seat)
+        gain = score(room, found, seat) - score(room, best, seat)
+        if gain != 0:
+            return gain < 0
     return False

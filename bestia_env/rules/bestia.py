@@ -558,10 +558,16 @@ def _settle_tricks(s):
     for seat in range(s.num_players):
         bete = is_bete(s, seat)
         fines = match(s) * (bete + s.revoked[nth(seat)] + s.breaches[nth(seat)])  # I-16, I-17
-        pay(s, seat, fines - (s.pot // 3) * s.tricks[nth(seat)])
+        pay(s, seat, fines - trick_worth(s) * s.tricks[nth(seat)])
         left += fines
         betes += bete
     _settle(s, left, betes > 0)
+
+
+@jit
+def trick_worth(s):
+    """What a trick earns: a third of the pot (BESTIA-29)."""
+    return s.pot // 3
 
 
 @jit

@@ -1,0 +1,135 @@
+"""How a hand ends, and what that is worth, in either game.
+
+Scores are n times the equity in coins (B-18), which are integers, so that ties are ties.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import overload
+
+from agents.solve import outcomes_beast, outcomes_bestia
+from agents.solve.past import NEVER, fines_of
+from bestia_env._jit import jit
+from bestia_env.rules import beast
+from bestia_env.rules.dispatch import rulebook_of
+
+FACTS = np.dtype(
+    (
+        np.record,
+        [
+            ("search", np.uint64),  # the number of this search; what others left is void
+            ("seat", np.int64),  # who plays against all others
+            ("tricks", np.int64),  # in a hand
+            ("playing", np.uint64),  # the set of seats that do
+            ("num_playing", np.int64),
+            ("fine", np.int64),  # coins that a revoke, a breach or a bête costs
+            ("judged", np.bool_),  # are there cards that cost a fine?
+            ("by_name", np.bool_),  # do the names of cards tell, beside their order?
+        ],
+    )
+)
+"""What holds in all of a hand."""
+
+
+@jit
+def score(room, past, seat):
+    """The seat's score when the hand ends so."""
+    s, facts = room.states[0], room.facts[0]
+    found = plain_score(s, room, past, seat)
+    if facts.judged:
+        count = 0
+        for other in range(s.num_players):
+            count += fines_of(past, other)
+        found += facts.fine * (count - s.num_players * fines_of(past, seat))
+    return found
+
+
+@jit
+def write_bounds(room, g, left, seat):
+    """Bounds of the seat's score where a trick begins, as g.least and g.most."""
+    if room.facts[0].judged:
+        g.least, g.most = -NEVER, NEVER
+    else:
+        plain_bounds(room.states[0], room, g, left, seat)
+
+
+def _game_of(s):
+    return outcomes_beast if rulebook_of(s) is beast else outcomes_bestia
+
+
+def playing_seats(s):
+    """The set of seats that play."""
+    return _game_of(s).playing_seats(s)
+
+
+def note_past(s):
+    """The past of a record."""
+    return _game_of(s).note_past(s)
+
+
+def add_trick(s, past, winner):
+    """The past after one more trick."""
+    return _game_of(s).add_trick(past, winner)
+
+
+def judge(s, past, card):
+    """The past after the seat to act has played a card that may cost a fine."""
+    return _game_of(s).judge(s, past, card)
+
+
+def find_worth(s, states, i, room):
+    """Write what outcomes are worth, and the facts on fines."""
+    _game_of(s).find_worth(states, i, room)
+
+
+def plain_score(s, room, past, seat):
+    """The seat's score when the hand ends so, revokes and breaches apart."""
+    return _game_of(s).score(room, past, seat)
+
+
+def plain_bounds(s, room, g, left, seat):
+    """Bounds of the seat's score where a trick begins, without fines."""
+    _game_of(s).write_bounds(room, g, left, seat)
+
+
+@overload(playing_seats)
+def _playing_seats(s):
+    implementation = _game_of(s).playing_seats
+    return lambda s: implementation(s)
+
+
+@overload(note_past)
+def _note_past(s):
+    implementation = _game_of(s).note_past
+    return lambda s: implementation(s)
+
+
+@overload(add_trick)
+def _add_trick(s, past, winner):
+    implementation = _game_of(s).add_trick
+    return lambda s, past, winner: implementation(past, winner)
+
+
+@overload(judge)
+def _judge(s, past, card):
+    implementation = _game_of(s).judge
+    return lambda s, past, card: implementation(s, past, card)
+
+
+@overload(find_worth)
+def _find_worth(s, states, i, room):
+    implementation = _game_of(s).find_worth
+    return lambda s, states, i, room: implementation(states, i, room)
+
+
+@overload(plain_score)
+def _plain_score(s, room, past, seat):
+    implementation = _game_of(s).score
+    return lambda s, room, past, seat: implementation(room, past, seat)
+
+
+@overload(plain_bounds)
+def _plain_bounds(s, room, g, left, seat):
+    implementation = _game_of(s).write_bounds
+    return lambda s, room, g, left, seat: implementation(room, g, left, seat)
