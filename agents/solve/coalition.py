@@ -6,13 +6,12 @@ scores so it can be sure of, however the others play.
 
 from __future__ import annotations
 
-import numpy as np
-
 from agents.solve.outcomes import score, write_bounds
 from agents.solve.past import NEVER
 from agents.solve.search import (
     begin,
     distinct_cards,
+    likely_card,
     play_last_trick,
     play_next,
     slot_again,
@@ -51,7 +50,7 @@ def _solve(states, i, room, root):
         f = room.frames[nth(ply)]
         if f.left != ZERO:
             num_nodes += 1
-            play_next(room, ply)
+            play_next(room, ply, likely_card(room, f, _is_ours(room, f)))
             if _is_known(room, ply):
                 _back_up(room, ply, root)
             else:
@@ -65,6 +64,13 @@ def _solve(states, i, room, root):
             ply -= 1
             _remember(room, ply)
             _back_up(room, ply, root)
+
+
+@jit
+def _is_ours(room, f):
+    """Is the trick going to the side that is to act?"""
+    seat = room.facts[0].seat
+    return (f.best_seat == seat) == (f.turn == seat)
 
 
 @jit

@@ -7,10 +7,18 @@ neither the names of the suits nor the order in which cards are tried.
 
 from __future__ import annotations
 
-from agents.solve.outcomes import score
+from agents.solve.outcomes import (
+    find_preferences,
+    is_better,
+    is_settled,
+    likewise,
+    preferred,
+    score,
+)
 from agents.solve.search import (
     begin,
     distinct_cards,
+    likely_card,
     play_last_trick,
     play_next,
     slot_again,
@@ -19,7 +27,6 @@ from agents.solve.search import (
 )
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, nth
-from bestia_env.rules.table import seat_after
 
 
 @jit
@@ -36,24 +43,27 @@ def solve_maxn(states, i, room, root):
         How many cards were played.
     """
     begin(states, i, room)
+    find_preferences(room)
+    room.frames[0].possible = ~ZERO
     room.frames[0].outcome = ZERO
     ply = num_nodes = 0
     while True:
-        if room.frames[nth(ply)].left != ZERO:
+        f = room.frames[nth(ply)]
+        if f.left != ZERO:
             num_nodes += 1
-            play_next(room, ply)
-            if _is_known(room, ply + 1):
+            play_next(room, ply, likely_card(room, f, False))
+            if _is_known(room, ply):
                 _back_up(room, ply, root)
             else:
                 ply += 1
                 room.frames[nth(ply)].left = distinct_cards(room, ply)
                 room.frames[nth(ply)].outcome = ZERO
         elif ply == 0:
-            _write_scores(room, room.frames[0].outcome, room.scores, 0)
+            _write_scores(room, f.outcome, room.scores, 0)
             return num_nodes
         else:
-            _remember(room, ply)
             ply -= 1
+            _remember(room, ply)
             _back_up(room, ply, root)
 
 
@@ -65,14 +75,17 @@ def _write_scores(room, outcome, scores, row):
 
 @jit
 def _is_known(room, ply):
-    """Write the outcome of a hand that is settled, or of a position that was solved before."""
-    g = room.frames[nth(ply)]
+    """Write the outcome after the card just tried, if it is known."""
+    f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
+    g.possible = f.possible
     if g.laid > 0:
         return False
     if tricks_left(room, g) == 1:
         play_last_trick(room, g)
     if tricks_left(room, g) == 0:
         g.outcome = g.past
+        return True
+    if is_settled(room, g, tricks_left(room, g)):
         return True
     slot = slot_of(room, g)
     g.outcome = slot.outcome
@@ -81,8 +94,9 @@ def _is_known(room, ply):
 
 @jit
 def _remember(room, ply):
-    g = room.frames[nth(ply)]
-    if g.laid == 0:
+    """Keep the outcome after the card just tried, unless it is known to be of no use only."""
+    g = room.frames[nth(ply + 1)]
+    if g.laid == 0 and not _is_useless(room, ply + 1):
         slot = slot_again(room, g)
         slot.key, slot.outcome = g.key, g.outcome
 
@@ -93,19 +107,27 @@ def _back_up(room, ply, root):
     f, found = room.frames[nth(ply)], room.frames[nth(ply + 1)].outcome
     if ply == 0:
         _write_scores(room, found, root, f.card)
-    if f.outcome == ZERO or (found != f.outcome and _is_better(room, f.turn, found, f.outcome)):
+    if f.outcome == ZERO or (found != f.outcome and is_better(room, f.turn, found, f.outcome)):
         f.outcome = found
+    if ply > 0 and (not _may_improve(room, f) or _is_useless(room, ply)):
+        f.left = ZERO
 
 
 @jit
-def _is_better(room, seat, found, best):
-    """More for the seat to act; if that is the same, less for the first whose score differs."""
-    gain = score(room, found, seat) - score(room, best, seat)
-    if gain != 0:
-        return gain > 0
-    for _ in range(room.states[0].num_players - 1):
-        seat = seat_after(room.states[0], seat)
-        gain = score(room, found, seat) - score(room, best, seat)
-        if gain != 0:
-            return gain < 0
-    return False
+def _may_improve(room, f):
+    """May another card be better still?"""
+    return preferred(room, f.turn, f.outcome) & f.possible != ZERO
+
+
+@jit
+def _is_useless(room, ply):
+    """Is whatever may become of this position no better than what the seat before it has?
+
+    The seat to act takes nothing worse for itself than what it has found. (So much pruning is right
+    in max^n, whatever the scores; further up it is not.)
+    """
+    f, before = room.frames[nth(ply)], room.frames[nth(ply - 1)]
+    if ply <= 1 or before.outcome == ZERO:
+        return False
+    ahead = preferred(room, f.turn, f.outcome) | likewise(room, f.outcome)
+    return ahead & f.possible & preferred(room, before.turn, before.outcome) == ZERO

@@ -9,10 +9,13 @@ import numpy as np
 from numba.extending import overload
 
 from agents.solve import outcomes_beast, outcomes_bestia
-from agents.solve.past import NEVER, fines_of
+from agents.solve.outcomes_beast import may_win
+from agents.solve.past import NEVER, fines_of, front_of, with_front
 from bestia_env._jit import jit
+from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
 from bestia_env.rules import beast
 from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.table import seat_after
 
 FACTS = np.dtype(
     (
@@ -25,6 +28,7 @@ FACTS = np.dtype(
             ("num_playing", np.int64),
             ("fine", np.int64),  # coins that a revoke, a breach or a bête costs
             ("judged", np.bool_),  # are there cards that cost a fine?
+            ("few", np.bool_),  # does who wins the hand tell all of its outcome?
             ("by_name", np.bool_),  # do the names of cards tell, beside their order?
         ],
     )
@@ -52,6 +56,75 @@ def write_bounds(room, g, left, seat):
         g.least, g.most = -NEVER, NEVER
     else:
         plain_bounds(room.states[0], room, g, left, seat)
+
+
+# Which outcome a seat prefers (max^n).
+
+
+@jit
+def is_better(room, seat, found, best):
+    """More for the seat; if that is the same, less for the first after it whose score differs."""
+    if room.facts[0].few:
+        return has(room.better[nth(seat), nth(front_of(best))], front_of(found))
+    gain = score(room, found, seat) - score(room, best, seat)
+    if gain != 0:
+        return gain > 0
+    for _ in range(room.states[0].num_players - 1):
+        seat = seat_after(room.states[0], seat)
+        gain = score(room, found, seat) - score(room, best, seat)
+        if gain != 0:
+            return gain < 0
+    return False
+
+
+@jit
+def find_preferences(room):
+    """If outcomes are few, note for each who winners are that a seat prefers to w, and alike to w.
+
+    The sets stand in room.better[seat, w] and room.better[n, w].
+    """
+    facts, n = room.facts[0], room.states[0].num_players
+    if not facts.few:
+        return
+    facts.few = False
+    for winner in range(n):
+        room.better[nth(n), nth(winner)] = bit(n) - ONE
+        best = with_front(ZERO, winner)
+        for seat in range(n):
+            better = ZERO
+            for other in range(n):
+                found = with_front(ZERO, other)
+                if is_better(room, seat, found, best):
+                    better |= bit(other)
+                elif is_better(room, seat, best, found):
+                    room.better[nth(n), nth(winner)] &= ~bit(other)
+            room.better[nth(seat), nth(winner)] = better
+            room.better[nth(n), nth(winner)] &= ~better
+    facts.few = True
+
+
+@jit
+def preferred(room, seat, outcome):
+    """The set of winners that the seat prefers to this outcome, or all if outcomes are many."""
+    return room.better[nth(seat), nth(front_of(outcome))] if room.facts[0].few else ~ZERO
+
+
+@jit
+def likewise(room, outcome):
+    """The set of winners that make no difference to this outcome, or none if outcomes are many."""
+    if room.facts[0].few:
+        return room.better[nth(room.states[0].num_players), nth(front_of(outcome))]
+    return ZERO
+
+
+@jit
+def is_settled(room, g, left):
+    """Write the outcome, if nothing that may still happen makes a difference to it."""
+    if not room.facts[0].few:
+        return False
+    g.possible &= may_win(room, g, left)
+    g.outcome = with_front(g.past, lowest(g.possible))
+    return g.possible & ~likewise(room, g.outcome) == ZERO
 
 
 def _game_of(s):

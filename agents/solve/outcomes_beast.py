@@ -54,6 +54,7 @@ def find_worth(states, i, room):
     facts.fine = match(s)
     facts.judged = s.revoke_allowed
     facts.by_name = False
+    facts.few = not s.revoke_allowed
     for winner in range(s.num_players):
         s.front = winner
         s.revoked[:] = 0

@@ -24,12 +24,18 @@ from agents.solve.outcomes import (
     playing_seats,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, bit, first_from, lowest, nth, size, without_lowest
+from bestia_env.bits import ONE, ZERO, bit, first_from, lowest, nth, or_else, size, without_lowest
 from bestia_env.games import game_named
 from bestia_env.rng import stream
 from bestia_env.rules.dispatch import legal
 from bestia_env.rules.table import NO_CARD
-from bestia_env.rules.tricks import beats, suit_cards, suit_of, table_cards
+from bestia_env.rules.tricks import (
+    beats,
+    cards_that_beat,
+    suit_cards,
+    suit_of,
+    table_cards,
+)
 
 FRAME = np.dtype(
     (
@@ -47,6 +53,7 @@ FRAME = np.dtype(
             ("best", np.int64),  # the card that is winning the trick, and whose it is
             ("best_seat", np.int64),
             # Of the search.
+            ("possible", np.uint64),  # the ways it may end, if they are few (max^n of Beast)
             ("outcome", np.uint64),  # how the hand ends by the best card so far (max^n)
             ("score", np.int64),  # what it brings (coalition)
             ("least", np.int64),  # bounds of what the position is worth
@@ -84,6 +91,7 @@ class Room(NamedTuple):
         owner: (cards,) int64, who does.
         after: (n,) int64, the next seat that plays.
         worth: (rows, columns) int64, see `agents.solve.outcomes`.
+        better: (n + 1, n) uint64, likewise.
         slots: (slots,) SLOT, the table.
     """
 
@@ -95,6 +103,7 @@ class Room(NamedTuple):
     owner: np.ndarray
     after: np.ndarray
     worth: np.ndarray
+    better: np.ndarray
     slots: np.ndarray
 
 
@@ -123,6 +132,7 @@ def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
         np.zeros(chosen.pack.size, np.int64),
         np.zeros(num_players, np.int64),
         np.zeros((num_players, max(num_players, tricks + 1)), np.int64),
+        np.zeros((num_players + 1, num_players), np.uint64),
         np.zeros(1 << slot_bits, SLOT),
     )
 
@@ -160,10 +170,9 @@ def _seat_players(s, room):
 
 
 @jit
-def play_next(room, ply):
+def play_next(room, ply, card):
     """Play a card not tried yet; the position after it stands at the next ply."""
     s, f, g = room.states[0], room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    card = lowest(f.left)
     f.left = f.left & ~bit(card)
     f.card = card
     g.past = f.past
@@ -223,6 +232,16 @@ def ranks_of(s):
 
 
 # Cards to try.
+
+
+@jit
+def likely_card(room, f, ours):
+    """A card not tried yet: to win the trick or, if it is ours, to leave it so; the lowest such."""
+    if f.led == NO_CARD:
+        return lowest(f.left)
+    s = room.states[0]
+    winning = f.left & cards_that_beat(f.best, ranks_of(s), s.trump)
+    return lowest(or_else(f.left & ~winning if ours else winning, f.left))
 
 
 @jit
