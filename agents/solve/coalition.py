@@ -6,7 +6,7 @@ scores so it can be sure of, however the others play.
 
 from __future__ import annotations
 
-from agents.solve.outcomes import score, write_bounds
+from agents.solve.outcomes import is_over, score, write_bounds
 from agents.solve.past import NEVER
 from agents.solve.search import (
     begin,
@@ -38,6 +38,25 @@ def solve_coalition(states, i, seat, room, root):
     """
     room.facts[0].seat = seat
     return _solve(states, i, room, root)
+
+
+@jit
+def solve_coalition_batch(states, seats, room, roots):
+    """Solve every state, as `solve_coalition` does.
+
+    Args:
+        states: (B,) records.
+        seats: (B,) int64, who plays against all others.
+        room: `Room` for this table.
+        roots: (B, cards) int64.
+
+    Returns:
+        How many cards were played.
+    """
+    num_nodes = 0
+    for i in range(states.size):
+        num_nodes += solve_coalition(states, i, seats[i], room, roots[i])
+    return num_nodes
 
 
 @jit
@@ -89,7 +108,7 @@ def _is_known(room, ply):
         return False
     if tricks_left(room, g) == 1:
         play_last_trick(room, g)
-    if tricks_left(room, g) == 0:
+    if is_over(room, g, tricks_left(room, g)):
         g.score = score(room, g.past, room.facts[0].seat)
         return True
     write_bounds(room, g, tricks_left(room, g), room.facts[0].seat)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from agents.solve.outcomes import (
     find_preferences,
     is_better,
+    is_over,
     is_settled,
     likewise,
     preferred,
@@ -68,6 +69,24 @@ def solve_maxn(states, i, room, root):
 
 
 @jit
+def solve_maxn_batch(states, room, roots):
+    """Solve every state, as `solve_maxn` does.
+
+    Args:
+        states: (B,) records.
+        room: `Room` for this table.
+        roots: (B, cards, n) int64.
+
+    Returns:
+        How many cards were played.
+    """
+    num_nodes = 0
+    for i in range(states.size):
+        num_nodes += solve_maxn(states, i, room, roots[i])
+    return num_nodes
+
+
+@jit
 def _write_scores(room, outcome, scores, row):
     for seat in range(room.states[0].num_players):
         scores[nth(row), nth(seat)] = score(room, outcome, seat)
@@ -82,7 +101,7 @@ def _is_known(room, ply):
         return False
     if tricks_left(room, g) == 1:
         play_last_trick(room, g)
-    if tricks_left(room, g) == 0:
+    if is_over(room, g, tricks_left(room, g)):
         g.outcome = g.past
         return True
     if is_settled(room, g, tricks_left(room, g)):

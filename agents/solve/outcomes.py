@@ -10,12 +10,12 @@ from numba.extending import overload
 
 from agents.solve import outcomes_beast, outcomes_bestia
 from agents.solve.outcomes_beast import may_win
-from agents.solve.past import NEVER, fines_of, front_of, with_front
+from agents.solve.past import NEVER, fines_of, front_of, tricks_of, with_front
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
 from bestia_env.rules import beast
 from bestia_env.rules.dispatch import rulebook_of
-from bestia_env.rules.table import seat_after
+from bestia_env.rules.table import NOBODY, seat_after
 
 FACTS = np.dtype(
     (
@@ -47,6 +47,13 @@ def score(room, past, seat):
             count += fines_of(past, other)
         found += facts.fine * (count - s.num_players * fines_of(past, seat))
     return found
+
+
+@jit
+def is_over(room, g, left):
+    """Is the hand over? In Beast it ends with a majority of the tricks (B-15)."""
+    front = front_of(g.past)
+    return left == 0 or (front != NOBODY and 2 * tricks_of(g.past, front) >= room.facts[0].tricks)
 
 
 @jit

@@ -5,7 +5,6 @@ from __future__ import annotations
 from agents.solve.past import (
     MASK,
     NEVER,
-    fines_of,
     past_of,
     place,
     some_of,
@@ -17,7 +16,7 @@ from agents.solve.past import (
     with_trick,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit, has, nth, size
+from bestia_env.bits import has, nth, size
 from bestia_env.rules.bestia import (
     MAXIMS_OFF,
     PENALTY,
@@ -92,7 +91,7 @@ def write_bounds(room, g, left, seat):
     facts, sure = room.facts[0], sure_tricks(room, g)
     mine = tricks_of(g.past, seat)
     low = tricks_of(sure, seat)
-    high = left - (total_of(sure) - low)
+    high = left - (total_of(sure) - low) if has(facts.playing, seat) else 0
     others = g.past & ~(MASK << place(seat))
     g.least, g.most = NEVER, -NEVER
     num_others = facts.num_playing - has(facts.playing, seat)

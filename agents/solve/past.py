@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit, lowest, nth, without_lowest
+from bestia_env.bits import ZERO, lowest, nth, without_lowest
 from bestia_env.rules.tricks import suit_cards
 
 _WIDTH = np.uint64(6)
