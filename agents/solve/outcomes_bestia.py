@@ -1,4 +1,4 @@
-"""How a hand of Bestia ends, and what that is worth: all depends on everybody's tricks, and fines."""
+"""How a hand of Bestia ends, and what that is worth: all depends on tricks, and on fines."""
 
 from __future__ import annotations
 
