@@ -7,19 +7,22 @@ scores so it can be sure of, however the others play.
 from __future__ import annotations
 
 from agents.solve.outcomes import is_over, score, write_bounds
-from agents.solve.past import NEVER
+from agents.solve.partitions import is_found, keep, note_holders, told_by_all
+from agents.solve.past import NEVER, sure_tricks
 from agents.solve.search import (
     begin,
     distinct_cards,
     likely_card,
     play_last_trick,
     play_next,
+    ranks_of,
     slot_again,
     slot_of,
     tricks_left,
 )
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, nth
+from bestia_env.rules.tricks import suit_cards
 
 
 @jit
@@ -103,7 +106,7 @@ def _open(room, ply, low, high):
 def _is_known(room, ply):
     """Write the score after the card just tried, if it is known or known to be of no use."""
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    g.least, g.most = -NEVER, NEVER
+    g.least, g.most, g.told = -NEVER, NEVER, ZERO
     if g.laid > 0:
         return False
     if tricks_left(room, g) == 1:
@@ -111,13 +114,37 @@ def _is_known(room, ply):
     if is_over(room, g, tricks_left(room, g)):
         g.score = score(room, g.past, room.facts[0].seat)
         return True
-    write_bounds(room, g, tricks_left(room, g), room.facts[0].seat)
+    return _is_found(room, f, g) if room.facts[0].alike else _is_remembered(room, f, g)
+
+
+@jit
+def _is_remembered(room, f, g):
+    """Write the score of g if bounds or the slot of the position leave no more to ask."""
+    write_bounds(room, g, tricks_left(room, g), sure_tricks(room, g), room.facts[0].seat)
     if _is_decided(f, g):
         return True
     slot = slot_of(room, g)
     if slot.key == g.key:
         g.least, g.most = max(g.least, slot.low), min(g.most, slot.high)
     return _is_decided(f, g)
+
+
+@jit
+def _is_found(room, f, g):
+    """Write the score of g if bounds or a pattern leave no more to ask; and which ranks told."""
+    s, left, seat = room.states[0], tricks_left(room, g), room.facts[0].seat
+    write_bounds(room, g, left, ZERO, seat)
+    if _is_decided(f, g):
+        return True
+    least, most, sure = g.least, g.most, sure_tricks(room, g)
+    if sure != ZERO:
+        write_bounds(room, g, left, sure, seat)
+        if _is_decided(f, g):
+            g.told = g.held & suit_cards(s.trump, ranks_of(s))
+            return True
+        g.least, g.most = least, most
+    note_holders(room, g)
+    return is_found(room, f, g)
 
 
 @jit
@@ -134,10 +161,13 @@ def _remember(room, ply):
     if g.laid > 0:
         return
     g.score = min(max(g.score, g.least), g.most)
-    slot = slot_again(room, g)
-    slot.key = g.key
-    slot.low = g.score if g.score > f.low else g.least
-    slot.high = g.score if g.score < f.high else g.most
+    low = g.score if g.score > f.low else g.least
+    high = g.score if g.score < f.high else g.most
+    if room.facts[0].alike:
+        keep(room, g, low, high)
+    else:
+        slot = slot_again(room, g)
+        slot.key, slot.low, slot.high = g.key, low, high
 
 
 @jit
@@ -146,7 +176,8 @@ def _back_up(room, ply, root):
 
     At the root the window stays open, so that the score of every card is exact.
     """
-    f, found = room.frames[nth(ply)], room.frames[nth(ply + 1)].score
+    f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
+    found, told = g.score, g.told | g.won if g.laid == 0 else g.told
     if f.turn == room.facts[0].seat:
         f.score = max(f.score, found)
     else:
@@ -158,5 +189,7 @@ def _back_up(room, ply, root):
         f.low = max(f.low, f.score)
     else:
         f.high = min(f.high, f.score)
-    if f.low >= f.high:
-        f.left = ZERO
+    if f.low < f.high:
+        f.told |= told_by_all(room, f, told)
+    else:
+        f.told, f.left = told, ZERO

@@ -10,7 +10,7 @@ from numba.extending import overload
 
 from agents.solve import outcomes_beast, outcomes_bestia
 from agents.solve.outcomes_beast import may_win
-from agents.solve.past import NEVER, fines_of, front_of, tricks_of, with_front
+from agents.solve.past import NEVER, fines_of, front_of, sure_tricks, tricks_of, with_front
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
 from bestia_env.rules import beast
@@ -21,6 +21,7 @@ FACTS = np.dtype(
     (
         np.record,
         [
+            ("kept", np.int64),  # how many patterns have been
             ("search", np.uint64),  # the number of this search; what others left is void
             ("seat", np.int64),  # who plays against all others
             ("tricks", np.int64),  # in a hand
@@ -29,6 +30,7 @@ FACTS = np.dtype(
             ("fine", np.int64),  # coins that a revoke, a breach or a bête costs
             ("judged", np.bool_),  # are there cards that cost a fine?
             ("few", np.bool_),  # does who wins the hand tell all of its outcome?
+            ("alike", np.bool_),  # do ranks that do not tell make no difference?
             ("by_name", np.bool_),  # do the names of cards tell, beside their order?
         ],
     )
@@ -57,12 +59,15 @@ def is_over(room, g, left):
 
 
 @jit
-def write_bounds(room, g, left, seat):
-    """Bounds of the seat's score where a trick begins, as g.least and g.most."""
+def write_bounds(room, g, left, sure, seat):
+    """Bounds of the seat's score where a trick begins, as g.least and g.most.
+
+    That many tricks are left, and some are sure already, see `agents.solve.past.sure_tricks`.
+    """
     if room.facts[0].judged:
         g.least, g.most = -NEVER, NEVER
     else:
-        plain_bounds(room.states[0], room, g, left, seat)
+        plain_bounds(room.states[0], room, g, left, sure, seat)
 
 
 # Which outcome a seat prefers (max^n).
@@ -129,7 +134,7 @@ def is_settled(room, g, left):
     """Write the outcome, if nothing that may still happen makes a difference to it."""
     if not room.facts[0].few:
         return False
-    g.possible &= may_win(room, g, left)
+    g.possible &= may_win(room, g, left, sure_tricks(room, g))
     g.outcome = with_front(g.past, lowest(g.possible))
     return g.possible & ~likewise(room, g.outcome) == ZERO
 
@@ -168,9 +173,9 @@ def plain_score(s, room, past, seat):
     return _game_of(s).score(room, past, seat)
 
 
-def plain_bounds(s, room, g, left, seat):
+def plain_bounds(s, room, g, left, sure, seat):
     """Bounds of the seat's score where a trick begins, without fines."""
-    _game_of(s).write_bounds(room, g, left, seat)
+    _game_of(s).write_bounds(room, g, left, sure, seat)
 
 
 @overload(playing_seats)
@@ -210,6 +215,6 @@ def _plain_score(s, room, past, seat):
 
 
 @overload(plain_bounds)
-def _plain_bounds(s, room, g, left, seat):
+def _plain_bounds(s, room, g, left, sure, seat):
     implementation = _game_of(s).write_bounds
-    return lambda s, room, g, left, seat: implementation(room, g, left, seat)
+    return lambda s, room, g, left, sure, seat: implementation(room, g, left, sure, seat)

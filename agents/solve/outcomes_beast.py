@@ -7,7 +7,6 @@ from agents.solve.past import (
     fines_of,
     front_of,
     past_of,
-    sure_tricks,
     total_of,
     tricks_of,
     with_front,
@@ -54,6 +53,7 @@ def find_worth(states, i, room):
     facts.fine = match(s)
     facts.judged = s.revoke_allowed
     facts.by_name = False
+    facts.alike = True
     facts.few = not s.revoke_allowed
     for winner in range(s.num_players):
         s.front = winner
@@ -80,10 +80,10 @@ def fines(s, room, past):
 
 
 @jit
-def write_bounds(room, g, left, seat):
+def write_bounds(room, g, left, sure, seat):
     """Bounds of the seat's score where a trick begins, by who may still win."""
     least, most = NEVER, -NEVER
-    winners = may_win(room, g, left)
+    winners = may_win(room, g, left, sure)
     while winners != ZERO:
         worth = room.worth[nth(lowest(winners)), nth(seat)]
         least, most = min(least, worth), max(most, worth)
@@ -92,9 +92,9 @@ def write_bounds(room, g, left, seat):
 
 
 @jit
-def may_win(room, g, left):
+def may_win(room, g, left, sure):
     """The set of seats that may still win; some that cannot may be among them."""
-    s, sure, front = room.states[0], sure_tricks(room, g), front_of(g.past)
+    s, front = room.states[0], front_of(g.past)
     free = left - total_of(sure)
     top = 0
     for seat in range(s.num_players):

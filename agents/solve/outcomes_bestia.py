@@ -8,7 +8,6 @@ from agents.solve.past import (
     past_of,
     place,
     some_of,
-    sure_tricks,
     total_of,
     tricks_of,
     with_breach,
@@ -68,7 +67,7 @@ def find_worth(states, i, room):
     facts.fine = match(s)
     facts.judged = s.revoke_allowed or s.maxims == PENALTY
     facts.by_name = s.maxims != MAXIMS_OFF
-    facts.few = False
+    facts.few = facts.alike = False
     n = s.num_players
     for seat in range(n):
         bete = match(s) if is_in(s, seat) else 0
@@ -86,10 +85,9 @@ def score(room, past, seat):
 
 
 @jit
-def write_bounds(room, g, left, seat):
+def write_bounds(room, g, left, sure, seat):
     """Bounds of the seat's score where a trick begins, by the tricks it may still take."""
-    facts, sure = room.facts[0], sure_tricks(room, g)
-    mine = tricks_of(g.past, seat)
+    facts, mine = room.facts[0], tricks_of(g.past, seat)
     low = tricks_of(sure, seat)
     high = left - (total_of(sure) - low) if has(facts.playing, seat) else 0
     others = g.past & ~(MASK << place(seat))

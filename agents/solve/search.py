@@ -23,6 +23,7 @@ from agents.solve.outcomes import (
     note_past,
     playing_seats,
 )
+from agents.solve.partitions import PATTERN, WAYS, who_took
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, first_from, lowest, nth, or_else, size, without_lowest
 from bestia_env.games import game_named
@@ -35,6 +36,7 @@ from bestia_env.rules.tricks import (
     suit_cards,
     suit_of,
     table_cards,
+    trick_cards,
 )
 
 FRAME = np.dtype(
@@ -48,11 +50,15 @@ FRAME = np.dtype(
             ("card", np.int64),  # the card tried last
             ("turn", np.int64),
             ("trick", np.int64),  # the number of the trick, from 0
-            ("laid", np.int64),  # cards that lie in it
+            ("laid", np.int64),  # how many cards lie in it
+            ("cards", np.uint64),  # which
             ("led", np.int64),  # the card led, or NO_CARD
             ("best", np.int64),  # the card that is winning the trick, and whose it is
             ("best_seat", np.int64),
+            ("won", np.uint64),  # the card that took the last trick, if its rank told
             # Of the search.
+            ("told", np.uint64),  # the cards whose ranks tell in the score
+            ("holders", np.uint64, (4,)),  # see `agents.solve.partitions`
             ("possible", np.uint64),  # the ways it may end, if they are few (max^n of Beast)
             ("outcome", np.uint64),  # how the hand ends by the best card so far (max^n)
             ("score", np.int64),  # what it brings (coalition)
@@ -93,6 +99,7 @@ class Room(NamedTuple):
         worth: (rows, columns) int64, see `agents.solve.outcomes`.
         better: (n + 1, n) uint64, likewise.
         slots: (slots,) SLOT, the table.
+        patterns: (slots or more,) PATTERN, the table of the coalition in Beast.
     """
 
     scores: np.ndarray
@@ -105,6 +112,7 @@ class Room(NamedTuple):
     worth: np.ndarray
     better: np.ndarray
     slots: np.ndarray
+    patterns: np.ndarray
 
 
 def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
@@ -134,6 +142,7 @@ def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
         np.zeros((num_players, max(num_players, tricks + 1)), np.int64),
         np.zeros((num_players + 1, num_players), np.uint64),
         np.zeros(1 << slot_bits, SLOT),
+        np.zeros(max(WAYS, 1 << slot_bits) if game == "beast" else WAYS, PATTERN),
     )
 
 
@@ -146,7 +155,7 @@ def begin(states, i, room):
     facts.search += 1
     facts.tricks = s.trick + size(s.hands[nth(s.turn)])
     f.past = note_past(s)
-    f.turn, f.trick, f.laid = s.turn, s.trick, table_cards(s)
+    f.turn, f.trick, f.laid, f.cards = s.turn, s.trick, table_cards(s), trick_cards(s)
     f.led, f.best, f.best_seat = s.led, s.best, s.best_seat
     f.left = legal(s)
     find_worth(s, states, i, room)
@@ -182,6 +191,7 @@ def play_next(room, ply, card):
     g.held = f.held & ~bit(card)
     g.trick = f.trick
     g.laid = f.laid + 1
+    g.cards = bit(card) if f.led == NO_CARD else f.cards | bit(card)
     _lay(room, f.turn, card, f, g)
     if g.laid == room.facts[0].num_playing:
         _gather(room, g)
@@ -202,6 +212,7 @@ def _lay(room, seat, card, f, g):
 @jit
 def _gather(room, g):
     """The winner takes the trick and leads."""
+    g.won = who_took(g, ranks_of(room.states[0]))
     g.past = add_trick(room.states[0], g.past, g.best_seat)
     g.trick += 1
     g.turn = g.best_seat
@@ -217,12 +228,14 @@ def tricks_left(room, f):
 
 @jit
 def play_last_trick(room, g):
-    """Everybody plays the one card left."""
+    """Everybody plays the one card left; `told` is what told in that trick."""
+    won, g.cards = g.won, g.held
     for _ in range(room.facts[0].num_playing):
         cards = room.dealt[nth(g.turn)] & g.held
         _lay(room, g.turn, lowest(cards), g, g)
         g.turn = room.after[nth(g.turn)]
     _gather(room, g)
+    g.told, g.won = g.won, won
 
 
 @jit
