@@ -249,12 +249,25 @@ def ranks_of(s):
 
 @jit
 def likely_card(room, f, ours):
-    """A card not tried yet: to win the trick or, if it is ours, to leave it so; the lowest such."""
-    if f.led == NO_CARD:
-        return lowest(f.left)
+    """A card not tried yet: to win the trick or, if it is ours, to leave it so; the lowest such.
+
+    It leads the one that ranks highest.
+    """
     s = room.states[0]
+    if f.led == NO_CARD:
+        return _highest_rank(f.left, ranks_of(s))
     winning = f.left & cards_that_beat(f.best, ranks_of(s), s.trump)
     return lowest(or_else(f.left & ~winning if ours else winning, f.left))
+
+
+@jit
+def _highest_rank(cards, ranks):
+    best = lowest(cards)
+    while cards != ZERO:
+        card = lowest(cards)
+        best = card if card % ranks > best % ranks else best
+        cards = without_lowest(cards)
+    return best
 
 
 @jit
