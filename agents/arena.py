@@ -67,8 +67,8 @@ class Table:
     def __post_init__(self) -> None:
         """Check the arguments and fill in the rules."""
         game = game_named(self.game)
-        game.check_num_players(self.num_players)
         object.__setattr__(self, "rules", game.make_rules(self.rules, {}))
+        game.check_num_players(self.num_players, self.rules)
         check_coins("pot", self.pot, least=1, most=10**9)
         check_coins("seed", self.seed, least=0, most=2**64 - 1)
         check_coins("the pot carried in", self.carried, least=0)
@@ -204,9 +204,9 @@ def check_policies(table: Table, policies: Sequence[Policy]) -> None:
     for policy in policies:
         if policy.game != table.game:
             raise ValueError(f"policy {policy.spec!r} plays {policy.game}, not {table.game}")
-        if policy.network is not None and policy.network.num_players != table.num_players:
+        if policy.num_players not in (None, table.num_players):
             raise ValueError(
-                f"policy {policy.spec!r} plays with {policy.network.num_players} players, "
+                f"policy {policy.spec!r} plays with {policy.num_players} players, "
                 f"not {table.num_players}"
             )
 

@@ -21,8 +21,8 @@ from bestia_env.rules.bestia import (
     PENALTY,
     is_in,
     obedient_cards,
+    part_of_pot,
     sound_cards,
-    trick_worth,
 )
 from bestia_env.rules.table import match
 
@@ -72,7 +72,7 @@ def find_worth(states, i, room):
     for seat in range(n):
         bete = match(s) if is_in(s, seat) else 0
         for tricks in range(facts.tricks + 1):
-            gains = s.gains[nth(seat)] + trick_worth(s) * tricks - (bete if tricks == 0 else 0)
+            gains = s.gains[nth(seat)] + part_of_pot(s) * tricks - (bete if tricks == 0 else 0)
             room.worth[nth(seat), nth(tricks)] = n * gains - s.carried
 
 
