@@ -6,6 +6,9 @@ independent and the pot cannot grow without bound. A deal depends on the seed an
 the players of a table play it once in each of their n rotations around the seats, the dealer
 staying where he is. A policy's mean over the rotations of a deal is one observation.
 
+Luck of the deal that can be told is taken off the scores, which leaves the mean what it is
+(`agents.control_variates`), unless `control` is False.
+
 Generators of the players depend on the seed, the deal, the rotation, the seat and the policy, so
 no two hands share their chances, and all numbers are the same however the work is divided.
 """
@@ -20,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents.control_variates import Deals
 from agents.estimates import Estimate, Moments, holm
 from agents.matches import deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy, default_specs, parse_policy
@@ -99,6 +103,10 @@ class Table:
         start_sessions(states, np.zeros(1, np.uint64), 0, opening)
         stakes = int(states["pot"][0]) - opening
         return int(self.pot) * opening - stakes
+
+    def deals(self, num_deals: int) -> Deals:
+        """The first deals, to take their luck off scores."""
+        return Deals(self.game, self.num_players, self.rules, self.keys.deals, num_deals)
 
 
 @dataclass(frozen=True)
@@ -230,6 +238,7 @@ def evaluate(
     pot: int = 1,
     jobs: int = 1,
     progress: Progress | None = None,
+    control: bool = True,
 ) -> list[Estimate]:
     """Play a line-up on many deals, each in every rotation.
 
@@ -242,6 +251,7 @@ def evaluate(
         jobs: processes; the numbers do not depend on it. More than one takes a main module that
             may be imported, as always with `multiprocessing`.
         progress: called with numbers of hands as they are done.
+        control: take luck off the scores?
 
     Returns:
         Pots per hand of every place in the line-up, in sum zero.
@@ -251,10 +261,20 @@ def evaluate(
     """
     table = Table(lineup[0].game, len(lineup), rules, pot, seed)
     pieces = _pieces(tuple(range(len(lineup))), num_deals)
-    sums = [Moments()] * len(lineup)
-    for scores in _play_pieces(table, lineup, pieces, jobs, progress):
-        sums = [total + Moments.of(column) for total, column in zip(sums, scores.T, strict=True)]
-    return [total.estimate() for total in sums]
+    scores = list(_play_pieces(table, lineup, pieces, jobs, progress))
+    deals = table.deals(num_deals) if control else None
+    return [mean_of([piece[:, place] for piece in scores], deals) for place in range(len(lineup))]
+
+
+def mean_of(pieces: Sequence[np.ndarray], deals: Deals | None) -> Estimate:
+    """The mean of the scores (D,) of pieces of the work that follow each other.
+
+    Args:
+        pieces: of the work.
+        deals: which were played, None to leave luck in.
+    """
+    plain = sum((Moments.of(piece) for piece in pieces), Moments()).estimate()
+    return plain if deals is None else deals.estimate(plain, np.concatenate(pieces))
 
 
 def one_against_field(
@@ -268,7 +288,7 @@ def one_against_field(
         num_deals: deals, each played in every rotation.
         seed: of deals and chances.
         num_players: seats, n.
-        **options: rules, pot, jobs and progress, as for `evaluate`.
+        **options: rules, pot, jobs, progress and control, as for `evaluate`.
     """
     return evaluate([policy] + [field] * (num_players - 1), num_deals, seed, **options)[0]
 
@@ -352,6 +372,7 @@ def compare(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
+    control: bool = True,
 ) -> Result:
     """Play every policy against a field of every other, and all of them at mixed tables.
 
@@ -361,6 +382,7 @@ def compare(
         num_deals: deals for each cell of the matrix, and as many for the mixed tables.
         jobs: processes; the numbers do not depend on it.
         progress: called with numbers of hands as they are done.
+        control: take luck off the scores? Ratings are without.
 
     Raises:
         ValueError: an argument is out of range.
@@ -372,32 +394,45 @@ def compare(
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
     duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
     scores = _play_pieces(table, policies, [*duels, *mixed], jobs, progress)
-    estimates = [_first_player(itertools.islice(scores, len(mixed))) for _ in cells]
+    deals = table.deals(num_deals) if control else None
+    estimates = [
+        mean_of([piece[:, 0] for piece in itertools.islice(scores, len(mixed))], deals)
+        for _ in cells
+    ]
     return Result(
         table,
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        _standings(table, k, mixed, scores),
+        _standings(table, k, mixed, scores, deals),
     )
 
 
-def _first_player(scores: Iterator[np.ndarray]) -> Estimate:
-    return sum((Moments.of(piece[:, 0]) for piece in scores), Moments()).estimate()
-
-
 def _standings(
-    table: Table, num_policies: int, pieces: Sequence[Piece], scores: Iterator[np.ndarray]
+    table: Table,
+    num_policies: int,
+    pieces: Sequence[Piece],
+    scores: Iterator[np.ndarray],
+    deals: Deals | None,
 ) -> tuple[Standing, ...]:
-    sums = [Moments()] * num_policies
-    orders = []
+    found, orders = [], []
     for piece, by_player in zip(pieces, scores, strict=True):
         by_policy = _by_policy(lineups(table, num_policies, piece), by_player, num_policies)
-        present = [column[~np.isnan(column)] for column in by_policy.T]
-        sums = [total + Moments.of(seen) for total, seen in zip(sums, present, strict=True)]
+        found.append(by_policy)
         orders.append(_orders(by_policy, min(table.num_players, num_policies), table, piece))
     ratings = rate(np.concatenate(orders), num_policies, table.seed)
-    return tuple(Standing(total.estimate(), rating) for total, rating in zip(sums, ratings))
+    columns = [[piece[:, place] for piece in found] for place in range(num_policies)]
+    means = [_mean_where_seated(column, deals) for column in columns]
+    return tuple(Standing(mean, rating) for mean, rating in zip(means, ratings))
+
+
+def _mean_where_seated(pieces: Sequence[np.ndarray], deals: Deals | None) -> Estimate:
+    """As `mean_of`, of scores that are NaN where a policy did not sit."""
+    seated = [piece[~np.isnan(piece)] for piece in pieces]
+    plain = sum((Moments.of(piece) for piece in seated), Moments()).estimate()
+    if deals is None:
+        return plain
+    return deals.estimate(plain, np.concatenate(seated), present=~np.isnan(np.concatenate(pieces)))
 
 
 def _by_policy(sitting: np.ndarray, scores: np.ndarray, num_policies: int) -> np.ndarray:
