@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.control_variates import Deals
+from agents import stand_ins
+from agents.control_variates import Deals, StandIn
 from agents.estimates import Estimate, Moments, holm
 from agents.matches import deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy, default_specs, parse_policy
@@ -103,10 +104,6 @@ class Table:
         start_sessions(states, np.zeros(1, np.uint64), 0, opening)
         stakes = int(states["pot"][0]) - opening
         return int(self.pot) * opening - stakes
-
-    def deals(self, num_deals: int) -> Deals:
-        """The first deals, to take their luck off scores."""
-        return Deals(self.game, self.num_players, self.rules, self.keys.deals, num_deals)
 
 
 @dataclass(frozen=True)
@@ -226,6 +223,80 @@ def _scores(
     return in_order(play_piece, (table, tuple(policies)), pieces, jobs, trial)
 
 
+# Luck.
+
+
+class Luck:
+    """What can be told of the luck in the first deals of a table, to take it off scores.
+
+    Attributes:
+        deals: by the classes of their cards.
+    """
+
+    def __init__(self, table: Table, num_deals: int) -> None:
+        self.deals = Deals(
+            *(table.game, table.num_players, table.rules, table.keys.deals, num_deals)
+        )
+        self._table, self._num_deals = table, num_deals
+        usual = table == Table(table.game, table.num_players, seed=table.seed)
+        enough = num_deals >= stand_ins.FEW
+        self._known = _believed(table.game, table.num_players) if usual and enough else {}
+        self._scores: dict[stand_ins.Pair, np.ndarray] = {}
+
+    def stand_ins(self, one: Policy, field: Policy) -> list[StandIn]:
+        """Who tells most of the luck of one among copies of another, if anybody tells enough."""
+        if one.same_as(field) or not self._known:
+            return []
+        n = self._table.num_players
+        pair = stand_ins.choose(one, field, n, list(self._known), self._play)
+        if pair is None:
+            return []
+        if pair not in self._scores:
+            players = stand_ins.policies_of(pair, self._table.game, n)
+            self._scores[pair] = self._play(*players, 0, self._num_deals)
+        return [StandIn(self._scores[pair], self._known[pair])]
+
+    def _play(self, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
+        return duel(self._table, one, field, start, stop)
+
+
+@functools.cache
+def _believed(game: str, num_players: int) -> dict[stand_ins.Pair, Estimate]:
+    """The known pairs, if rules and baselines play as they did when these were measured."""
+    table = Table(game, num_players, seed=stand_ins.SEED)
+    return {
+        pair: known.score
+        for pair, known in stand_ins.known_pairs(game, num_players).items()
+        if stand_ins.is_as_measured(
+            known,
+            duel(
+                table, *stand_ins.policies_of(pair, game, num_players), 0, stand_ins.CHECKED
+            ),
+        )
+    }
+
+
+def duel(table: Table, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
+    """The scores (D,) of one among copies of another, played here."""
+    lineup = (0, *[1] * (table.num_players - 1))
+    pieces = [Piece(lineup, first, min(first + PIECE, stop)) for first in range(start, stop, PIECE)]
+    return np.concatenate([play_piece(table, (one, field), piece)[:, 0] for piece in pieces])
+
+
+def mean_of(
+    pieces: Sequence[np.ndarray], luck: Luck | None, told: Sequence[StandIn] = ()
+) -> Estimate:
+    """The mean of the scores (D,) of pieces of the work that follow each other.
+
+    Args:
+        pieces: of the work.
+        luck: of the deals, None to leave it in.
+        told: what stand-ins tell of it.
+    """
+    plain = sum((Moments.of(piece) for piece in pieces), Moments()).estimate()
+    return plain if luck is None else luck.deals.estimate(plain, np.concatenate(pieces), told)
+
+
 # Comparisons.
 
 
@@ -262,19 +333,12 @@ def evaluate(
     table = Table(lineup[0].game, len(lineup), rules, pot, seed)
     pieces = _pieces(tuple(range(len(lineup))), num_deals)
     scores = list(_play_pieces(table, lineup, pieces, jobs, progress))
-    deals = table.deals(num_deals) if control else None
-    return [mean_of([piece[:, place] for piece in scores], deals) for place in range(len(lineup))]
-
-
-def mean_of(pieces: Sequence[np.ndarray], deals: Deals | None) -> Estimate:
-    """The mean of the scores (D,) of pieces of the work that follow each other.
-
-    Args:
-        pieces: of the work.
-        deals: which were played, None to leave luck in.
-    """
-    plain = sum((Moments.of(piece) for piece in pieces), Moments()).estimate()
-    return plain if deals is None else deals.estimate(plain, np.concatenate(pieces))
+    luck = Luck(table, num_deals) if control else None
+    columns = [[piece[:, place] for piece in scores] for place in range(len(lineup))]
+    first, *others = [(column, ()) for column in columns]
+    if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
+        first = (columns[0], luck.stand_ins(lineup[0], lineup[1]))
+    return [mean_of(column, luck, told) for column, told in (first, *others)]
 
 
 def one_against_field(
@@ -394,17 +458,21 @@ def compare(
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
     duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
     scores = _play_pieces(table, policies, [*duels, *mixed], jobs, progress)
-    deals = table.deals(num_deals) if control else None
+    luck = Luck(table, num_deals) if control else None
     estimates = [
-        mean_of([piece[:, 0] for piece in itertools.islice(scores, len(mixed))], deals)
-        for _ in cells
+        mean_of(
+            [piece[:, 0] for piece in itertools.islice(scores, len(mixed))],
+            luck,
+            luck.stand_ins(policies[a], policies[b]) if luck else (),
+        )
+        for a, b, *_ in cells
     ]
     return Result(
         table,
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        _standings(table, k, mixed, scores, deals),
+        _standings(table, k, mixed, scores, luck),
     )
 
 
@@ -413,7 +481,7 @@ def _standings(
     num_policies: int,
     pieces: Sequence[Piece],
     scores: Iterator[np.ndarray],
-    deals: Deals | None,
+    luck: Luck | None,
 ) -> tuple[Standing, ...]:
     found, orders = [], []
     for piece, by_player in zip(pieces, scores, strict=True):
@@ -422,17 +490,18 @@ def _standings(
         orders.append(_orders(by_policy, min(table.num_players, num_policies), table, piece))
     ratings = rate(np.concatenate(orders), num_policies, table.seed)
     columns = [[piece[:, place] for piece in found] for place in range(num_policies)]
-    means = [_mean_where_seated(column, deals) for column in columns]
+    means = [_mean_where_seated(column, luck) for column in columns]
     return tuple(Standing(mean, rating) for mean, rating in zip(means, ratings))
 
 
-def _mean_where_seated(pieces: Sequence[np.ndarray], deals: Deals | None) -> Estimate:
+def _mean_where_seated(pieces: Sequence[np.ndarray], luck: Luck | None) -> Estimate:
     """As `mean_of`, of scores that are NaN where a policy did not sit."""
     seated = [piece[~np.isnan(piece)] for piece in pieces]
     plain = sum((Moments.of(piece) for piece in seated), Moments()).estimate()
-    if deals is None:
+    if luck is None:
         return plain
-    return deals.estimate(plain, np.concatenate(seated), present=~np.isnan(np.concatenate(pieces)))
+    present = ~np.isnan(np.concatenate(pieces))
+    return luck.deals.estimate(plain, np.concatenate(seated), present=present)
 
 
 def _by_policy(sitting: np.ndarray, scores: np.ndarray, num_policies: int) -> np.ndarray:

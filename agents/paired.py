@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agents.arena import PIECE, Piece, Progress, Table, check_policies, mean_of, play_piece
+from agents.arena import PIECE, Luck, Piece, Progress, Table, check_policies, mean_of, play_piece
+from agents.control_variates import StandIn
 from agents.estimates import Estimate, holm
 from agents.policies import Policy
 from agents.processes import in_order
@@ -102,9 +103,10 @@ def compare_paired(
     played = in_order(play_piece, (table, everybody), pieces, jobs, Piece((0,) * n, 0, 1))
     by_piece = [[_counted(next(played), n, progress) for _ in range(k)] for _ in pieces[::k]]
     scores = list(zip(*by_piece, strict=True))  # (policy, piece)
-    deals = table.deals(num_deals) if control else None
+    luck = Luck(table, num_deals) if control else None
+    told = [luck.stand_ins(policy, field) if luck else [] for policy in policies]
     estimates = [
-        mean_of([one - other for one, other in zip(scores[a], scores[b])], deals)
+        mean_of([x - y for x, y in zip(scores[a], scores[b])], luck, _either(told[a], told[b]))
         for a, b in pairs
     ]
     p_values = holm([estimate.p_value for estimate in estimates])
@@ -112,9 +114,14 @@ def compare_paired(
         table,
         tuple(policy.spec for policy in policies),
         field.spec,
-        tuple(mean_of(column, deals) for column in scores),
+        tuple(mean_of(column, luck, tells) for column, tells in zip(scores, told)),
         tuple(Difference(*pair, e, p) for pair, e, p in zip(pairs, estimates, p_values)),
     )
+
+
+def _either(told: Sequence[StandIn], others: Sequence[StandIn]) -> list[StandIn]:
+    """What either tells, and what both tell once."""
+    return [*told, *(one for one in others if all(one.scores is not t.scores for t in told))]
 
 
 def num_hands(table: Table, num_policies: int, num_deals: int) -> int:

@@ -1,0 +1,122 @@
+"""Stand-ins: baselines in the places of others on the same deals, whose mean score is well known.
+
+What one baseline scores among copies of another is known from far more deals than an arena plays,
+for the default rules and a fresh pot (`stand_ins.json`, measured by
+`python -m experiments.measure_stand_ins`). Played on the same deals, with the same lots for those
+who draw some, such a pair meets much of the luck that a line-up of others meets, and how far its
+score there is from its mean tells how lucky they were.
+
+Which pair stands in is chosen on deals of their own, which no result is made of.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from agents.estimates import Estimate
+from agents.policies import Policy, default_specs, parse_policy
+
+SEED = 70_000_000  # of the deals of the measurement
+FILE = Path(__file__).with_name("stand_ins.json")
+PILOT = 512  # deals on which stand-ins are chosen
+FAR = 1 << 40  # the number of the first of these, beyond all that are played
+FEW = 8 * PILOT  # deals for which choosing costs too much
+CHECKED = 256  # deals of the measurement that are played again before its means are believed
+# The squared correlation from which playing stand-ins is worth the while: they cost as much as
+# other compiled policies, and little beside policies that are asked outside the kernel.
+WORTHWHILE, CHEAP = 0.6, 0.2
+
+
+class Pair(NamedTuple):
+    """One policy among copies of another, by their specs."""
+
+    one: str
+    field: str
+
+
+class Known(NamedTuple):
+    """What a pair is known to score.
+
+    Attributes:
+        score: the mean, with its interval.
+        checked: pots that the one won in the first deals of the measurement.
+    """
+
+    score: Estimate
+    checked: float
+
+
+class Player(Protocol):
+    """What plays deals: the scores (D,) of the first of a line-up in the deals from start on."""
+
+    def __call__(self, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray: ...
+
+
+def pairs(game: str) -> list[Pair]:
+    """All pairs of different baselines."""
+    return [Pair(*pair) for pair in itertools.permutations(default_specs(game), 2)]
+
+
+def policies_of(pair: Pair, game: str, num_players: int) -> tuple[Policy, Policy]:
+    """The one and the field."""
+    one, field = (parse_policy(spec, game, num_players) for spec in pair)
+    return one, field
+
+
+@functools.cache
+def known_pairs(game: str, num_players: int) -> dict[Pair, Known]:
+    """The pairs that were measured at such a table."""
+    table = json.loads(FILE.read_text(encoding="utf-8")).get(f"{game}-{num_players}", {})
+    return {
+        Pair(row["one"], row["field"]): Known(
+            Estimate(row["mean"], row["half_width"], table["deals"]), row["checked"]
+        )
+        for row in table.get("pairs", ())
+    }
+
+
+def choose(
+    one: Policy, field: Policy, num_players: int, known: Sequence[Pair], play: Player
+) -> Pair | None:
+    """The pair whose luck is most like that of one among copies of a field, if it is enough so."""
+    candidates = [pair for pair in known if _may_stand_in(pair, one, field, num_players)]
+    stop = FAR + PILOT
+    scores = play(one, field, FAR, stop)
+    alike = [
+        _alike(scores, play(*policies_of(pair, one.game, num_players), FAR, stop))
+        for pair in candidates
+    ]
+    is_cheap = one.kind < 0 or field.kind < 0
+    if not alike or max(alike) < (CHEAP if is_cheap else WORTHWHILE):
+        return None
+    return candidates[int(np.argmax(alike))]
+
+
+def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> bool:
+    """Baselines stand in for themselves where they can, but for one of two at least another does."""
+    mine, others = policies_of(pair, one.game, num_players)
+    same = mine.same_as(one), others.same_as(field)
+    is_known = one.spec in default_specs(one.game), field.spec in default_specs(one.game)
+    if all(is_known):
+        return same == (False, True)
+    return all(s or not k for s, k in zip(same, is_known))
+
+
+def _alike(scores: np.ndarray, others: np.ndarray) -> float:
+    """The squared correlation, 0 where there is no variance."""
+    spread = scores.var() * others.var()
+    if not spread:
+        return 0.0
+    return float(np.mean((scores - scores.mean()) * (others - others.mean())) ** 2 / spread)
+
+
+def is_as_measured(known: Known, scores: np.ndarray) -> bool:
+    """Are these the scores of the first deals, as rules and baselines played them then?"""
+    return abs(float(scores.sum()) - known.checked) < 1e-6
