@@ -269,9 +269,7 @@ def _believed(game: str, num_players: int) -> dict[stand_ins.Pair, Estimate]:
         for pair, known in stand_ins.known_pairs(game, num_players).items()
         if stand_ins.is_as_measured(
             known,
-            duel(
-                table, *stand_ins.policies_of(pair, game, num_players), 0, stand_ins.CHECKED
-            ),
+            duel(table, *stand_ins.policies_of(pair, game, num_players), 0, stand_ins.CHECKED),
         )
     }
 
@@ -325,7 +323,7 @@ def evaluate(
         control: take luck off the scores?
 
     Returns:
-        Pots per hand of every place in the line-up, in sum zero.
+        Pots per hand of every place in the line-up; with luck left in, their sum is zero.
 
     Raises:
         ValueError: an argument is out of range, or the policies are of different games.
@@ -335,10 +333,10 @@ def evaluate(
     scores = list(_play_pieces(table, lineup, pieces, jobs, progress))
     luck = Luck(table, num_deals) if control else None
     columns = [[piece[:, place] for piece in scores] for place in range(len(lineup))]
-    first, *others = [(column, ()) for column in columns]
+    told: list[Sequence[StandIn]] = [()] * len(lineup)
     if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
-        first = (columns[0], luck.stand_ins(lineup[0], lineup[1]))
-    return [mean_of(column, luck, told) for column, told in (first, *others)]
+        told[0] = luck.stand_ins(lineup[0], lineup[1])
+    return [mean_of(column, luck, tells) for column, tells in zip(columns, told, strict=True)]
 
 
 def one_against_field(

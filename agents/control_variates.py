@@ -38,6 +38,7 @@ WITH_THE_WHOLE_PACK = frozenset(
     "stake dealer_stake all_pass first_lead must_head force revoke maxims maxim_1 maxim_2 maxim_3 "
     "match_limit".split()
 )
+NO_SPREAD = 1e-18  # a variance that is all rounding
 LEAST_GAIN = 0.02  # of the variance, for which a regression is used
 
 
@@ -143,7 +144,13 @@ class Deals:
             left[fold::FOLDS] = columns[fold::FOLDS, 0] - (
                 (columns[fold::FOLDS, 1:] - known) @ fit.weights - fit.numbers @ self._means
             )
-        _take_off(normal.found, self._model, _places(self._model), np.stack([fit.numbers for fit in fits]), left)
+        _take_off(
+            normal.found,
+            self._model,
+            _places(self._model),
+            np.stack([fit.numbers for fit in fits]),
+            left,
+        )
         error = np.mean([np.abs(fit.weights) @ errors for fit in fits])
         return _controlled(plain, Moments.of(left).estimate(), float(error))
 
@@ -227,7 +234,8 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, errors: np.ndarray) ->
     weights = np.linalg.pinv(left[1:, 1:], rcond=1e-9, hermitian=True) @ left[1:, 0]
     spare = left[0, 0] - left[0, 1:] @ weights
     variance = spare / max(count - fitted - 1, 1) + count * (np.abs(weights) @ errors) ** 2
-    if variance > (1 - LEAST_GAIN) * products[0, 0] / max(count - 1, 1):
+    plain = products[0, 0] / max(count - 1, 1)
+    if plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
         return _Fit(np.zeros(len(errors)), np.zeros(normal.model.size))
     return _Fit(weights, numbers[:, 0] - numbers[:, 1:] @ weights)
 

@@ -46,8 +46,6 @@ def num_packets(num_players: int) -> int:
     return num_players + NEW_PACKETS
 
 
-
-
 @functools.cache
 def classes(count: int) -> Classes:
     """Classes parted by `count` bounds, with their exact chances."""
@@ -104,7 +102,8 @@ def _count_pairs(hands, worth, found, total, containing, pairs):
     """Add the ordered pairs of disjoint hands by their classes, beside one upcard.
 
     Those that are disjoint from a hand are all, less those with a card of it, and so on: total
-    counts the hands by class, containing[i, j] the hands with cards i and j by class, containing[i, i] those with i.
+    counts the hands by class, containing[i, j] those with cards i and j, and containing[i, i]
+    those with i.
     """
     total[:] = 0
     containing[:] = 0

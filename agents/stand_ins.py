@@ -14,9 +14,9 @@ from __future__ import annotations
 import functools
 import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,7 @@ CHECKED = 256  # deals of the measurement that are played again before its means
 # The squared correlation from which playing stand-ins is worth the while: they cost as much as
 # other compiled policies, and little beside policies that are asked outside the kernel.
 WORTHWHILE, CHEAP = 0.6, 0.2
+Play = Callable[[Policy, Policy, int, int], np.ndarray]
 
 
 class Pair(NamedTuple):
@@ -51,12 +52,6 @@ class Known(NamedTuple):
 
     score: Estimate
     checked: float
-
-
-class Player(Protocol):
-    """What plays deals: the scores (D,) of the first of a line-up in the deals from start on."""
-
-    def __call__(self, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray: ...
 
 
 def pairs(game: str) -> list[Pair]:
@@ -83,9 +78,18 @@ def known_pairs(game: str, num_players: int) -> dict[Pair, Known]:
 
 
 def choose(
-    one: Policy, field: Policy, num_players: int, known: Sequence[Pair], play: Player
+    one: Policy, field: Policy, num_players: int, known: Sequence[Pair], play: Play
 ) -> Pair | None:
-    """The pair whose luck is most like that of one among copies of a field, if it is enough so."""
+    """The pair whose luck is most like that of one among copies of a field, if it is enough so.
+
+    Args:
+        one: the one.
+        field: the other.
+        num_players: seats.
+        known: the pairs of which one may be chosen.
+        play: plays one among copies of a field in the deals from the first number to before the
+            second, and returns the scores (D,) of the one.
+    """
     candidates = [pair for pair in known if _may_stand_in(pair, one, field, num_players)]
     stop = FAR + PILOT
     scores = play(one, field, FAR, stop)
@@ -100,7 +104,7 @@ def choose(
 
 
 def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> bool:
-    """Baselines stand in for themselves where they can, but for one of two at least another does."""
+    """A baseline stands in for itself, but where both are baselines the field alone does."""
     mine, others = policies_of(pair, one.game, num_players)
     same = mine.same_as(one), others.same_as(field)
     is_known = one.spec in default_specs(one.game), field.spec in default_specs(one.game)
