@@ -104,12 +104,12 @@ def choose(
 
 
 def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> bool:
-    """A baseline stands in for itself, but where both are baselines the field alone does."""
+    """A baseline stands in for itself; where both are baselines, one of them does."""
     mine, others = policies_of(pair, one.game, num_players)
     same = mine.same_as(one), others.same_as(field)
     is_known = one.spec in default_specs(one.game), field.spec in default_specs(one.game)
     if all(is_known):
-        return same == (False, True)
+        return same[0] != same[1]
     return all(s or not k for s, k in zip(same, is_known))
 
 
