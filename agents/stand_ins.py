@@ -66,9 +66,19 @@ def policies_of(pair: Pair, game: str, num_players: int) -> tuple[Policy, Policy
 
 
 @functools.cache
+def _measured() -> dict[str, dict]:
+    return json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def measured_tables() -> list[str]:
+    """The tables of which pairs were measured, GAME-PLAYERS."""
+    return sorted(_measured())
+
+
+@functools.cache
 def known_pairs(game: str, num_players: int) -> dict[Pair, Known]:
-    """The pairs that were measured at such a table."""
-    table = json.loads(FILE.read_text(encoding="utf-8")).get(f"{game}-{num_players}", {})
+    """The pairs that were measured at such a table, none if it was not."""
+    table = _measured().get(f"{game}-{num_players}", {})
     return {
         Pair(row["one"], row["field"]): Known(
             Estimate(row["mean"], row["half_width"], table["deals"]), row["checked"]

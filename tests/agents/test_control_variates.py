@@ -193,10 +193,11 @@ def test_the_gain_is_told_in_words() -> None:
 # Stand-ins.
 
 
-@pytest.mark.parametrize("game", ["bestia", "beast"])
-def test_stand_ins_still_play_as_they_were_measured(game: str) -> None:
+@pytest.mark.parametrize("name", stand_ins.measured_tables())
+def test_stand_ins_still_play_as_they_were_measured(name: str) -> None:
     """Or else `python -m experiments.measure_stand_ins` is to be run again."""
-    assert set(arena._believed(game, 4)) == set(stand_ins.pairs(game))
+    game, _, num_players = name.partition("-")
+    assert set(arena._believed(game, int(num_players))) == set(stand_ins.pairs(game))
 
 
 def test_pairs_that_play_otherwise_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
