@@ -64,8 +64,8 @@ def gain_in_words(result: Result) -> str:
     if max(cells + mixed) == 1:
         return "Luck in the deals is left in: no more is known than so many hands tell (1.0 times)."
     return (
-        "Luck in the deals that can be told is taken off, without bias. Off the diagonal the matrix "
-        f"is as good as {_times(cells)} times as many hands, the ranking as {_times(mixed)}."
+        "Luck in the deals that can be told is taken off, without bias. Off the diagonal the "
+        f"matrix is as good as {_times(cells)} times as many hands, the ranking as {_times(mixed)}."
     )
 
 

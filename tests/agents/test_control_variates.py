@@ -174,6 +174,13 @@ def test_unlike_policies_take_a_fourth_of_the_hands(game: str) -> None:
     assert abs(found.mean - raw.mean) < 1.5 * raw.half_width
 
 
+def test_numbers_do_not_depend_on_the_jobs() -> None:
+    policies = players("beast", "spoiler", "bold")
+    found = [one_against_field(*policies, stand_ins.FEW, seed=3, jobs=jobs) for jobs in (1, 2)]
+    assert found[0] == found[1]
+    assert found[0].factor > 2
+
+
 def test_the_gain_is_told_in_words() -> None:
     policies = players("bestia", "bold", "tight")
     result = compare(Table("bestia", seed=1), policies, 1500)
