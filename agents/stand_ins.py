@@ -117,10 +117,16 @@ def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> b
     """A baseline stands in for itself; where both are baselines, one of them does."""
     mine, others = policies_of(pair, one.game, num_players)
     same = mine.same_as(one), others.same_as(field)
-    is_known = one.spec in default_specs(one.game), field.spec in default_specs(one.game)
-    if all(is_known):
+    is_baseline = [_is_baseline(policy, num_players) for policy in (one, field)]
+    if all(is_baseline):
         return same[0] != same[1]
-    return all(s or not k for s, k in zip(same, is_known))
+    return all(s or not b for s, b in zip(same, is_baseline))
+
+
+def _is_baseline(policy: Policy, num_players: int) -> bool:
+    """Is it one of those that were measured, however it was spelt?"""
+    specs = default_specs(policy.game)
+    return any(policy.same_as(parse_policy(spec, policy.game, num_players)) for spec in specs)
 
 
 def _alike(scores: np.ndarray, others: np.ndarray) -> float:

@@ -227,16 +227,16 @@ def stand_in_rules():
     return BeastRules(revoke="penalty")
 
 
-def test_baselines_are_never_their_own_stand_ins() -> None:
-    spoiler, bold = players("beast", "spoiler", "bold")
-    table = Table("beast", seed=2)
-    (told,) = Luck(table, stand_ins.FEW).stand_ins(spoiler, bold)
-    known = known_pairs("beast", 4)
-    (pair,) = [pair for pair, found in known.items() if found.score == told.known]
-    assert pair.field == "bold"
-    assert pair.one != "spoiler"
-    scores = duel(table, *policies_of(pair, "beast", 4), 0, stand_ins.FEW)
-    np.testing.assert_array_equal(told.scores, scores)
+@pytest.mark.parametrize("specs", [("spoiler", "bold"), ("cautious", "threshold:0.550")])
+def test_baselines_are_never_their_own_stand_ins(specs: tuple[str, str]) -> None:
+    policies, table = players("beast", *specs), Table("beast", seed=2)
+    for told in Luck(table, stand_ins.FEW).stand_ins(*policies):
+        known = known_pairs("beast", 4)
+        (pair,) = [pair for pair, found in known.items() if found.score == told.known]
+        others = policies_of(pair, "beast", 4)
+        same = [mine.same_as(other) for mine, other in zip(policies, others, strict=True)]
+        assert sorted(same) == [False, True]
+        np.testing.assert_array_equal(told.scores, duel(table, *others, 0, stand_ins.FEW))
 
 
 @pytest.mark.slow
