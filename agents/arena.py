@@ -239,7 +239,7 @@ class Luck:
         )
         self._table, self._num_deals = table, num_deals
         usual = table == Table(table.game, table.num_players, seed=table.seed)
-        enough = num_deals >= stand_ins.FEW
+        enough = num_deals >= stand_ins.DEALS_EACH
         self._known = _believed(table.game, table.num_players) if usual and enough else {}
         self._scores: dict[stand_ins.Pair, np.ndarray] = {}
 
@@ -247,14 +247,16 @@ class Luck:
         """Who tells most of the luck of one among copies of another, if anybody tells enough."""
         if one.same_as(field) or not self._known:
             return []
-        n = self._table.num_players
-        pair = stand_ins.choose(one, field, n, list(self._known), self._play)
-        if pair is None:
-            return []
+        n, known = self._table.num_players, list(self._known)
+        chosen = stand_ins.choose(one, field, n, known, self._num_deals, self._play)
+        return [StandIn(self._scores_of(pair), self._known[pair]) for pair in chosen]
+
+    def _scores_of(self, pair: stand_ins.Pair) -> np.ndarray:
         if pair not in self._scores:
-            players = stand_ins.policies_of(pair, self._table.game, n)
+            table = self._table
+            players = stand_ins.policies_of(pair, table.game, table.num_players)
             self._scores[pair] = self._play(*players, 0, self._num_deals)
-        return [StandIn(self._scores[pair], self._known[pair])]
+        return self._scores[pair]
 
     def _play(self, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
         return duel(self._table, one, field, start, stop)

@@ -28,6 +28,7 @@ FILE = Path(__file__).with_name("stand_ins.json")
 PILOT = 512  # deals on which stand-ins are chosen
 FAR = 1 << 40  # the number of the first of these, beyond all that are played
 FEW = 8 * PILOT  # deals for which choosing costs too much
+DEALS_EACH, MOST = 50, 6  # with fewer: deals for each pair at least, and pairs at most
 CHECKED = 256  # deals of the measurement that are played again before its means are believed
 # The squared correlation from which playing stand-ins is worth the while: they cost as much as
 # other compiled policies, and little beside policies that are asked outside the kernel.
@@ -88,29 +89,36 @@ def known_pairs(game: str, num_players: int) -> dict[Pair, Known]:
 
 
 def choose(
-    one: Policy, field: Policy, num_players: int, known: Sequence[Pair], play: Play
-) -> Pair | None:
-    """The pair whose luck is most like that of one among copies of a field, if it is enough so.
+    one: Policy, field: Policy, num_players: int, known: Sequence[Pair], num_deals: int, play: Play
+) -> list[Pair]:
+    """The pairs that are to tell of the luck of one among copies of a field, if any are worth it.
+
+    With many deals it is the pair whose luck is most like theirs, and with few all that come into
+    question, if to play them is cheap.
 
     Args:
         one: the one.
         field: the other.
         num_players: seats.
-        known: the pairs of which one may be chosen.
+        known: the pairs that may be chosen.
+        num_deals: that are played.
         play: plays one among copies of a field in the deals from the first number to before the
             second, and returns the scores (D,) of the one.
     """
     candidates = [pair for pair in known if _may_stand_in(pair, one, field, num_players)]
-    stop = FAR + PILOT
-    scores = play(one, field, FAR, stop)
+    is_cheap = one.kind < 0 or field.kind < 0
+    if num_deals < FEW:
+        is_enough = 0 < len(candidates) * DEALS_EACH <= num_deals and len(candidates) <= MOST
+        return candidates if is_cheap and is_enough else []
+    if not candidates:
+        return []
+    scores = play(one, field, FAR, FAR + PILOT)
     alike = [
-        _alike(scores, play(*policies_of(pair, one.game, num_players), FAR, stop))
+        _alike(scores, play(*policies_of(pair, one.game, num_players), FAR, FAR + PILOT))
         for pair in candidates
     ]
-    is_cheap = one.kind < 0 or field.kind < 0
-    if not alike or max(alike) < (CHEAP if is_cheap else WORTHWHILE):
-        return None
-    return candidates[int(np.argmax(alike))]
+    best = int(np.argmax(alike))
+    return [candidates[best]] if alike[best] >= (CHEAP if is_cheap else WORTHWHILE) else []
 
 
 def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> bool:

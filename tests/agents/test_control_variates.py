@@ -221,6 +221,19 @@ def test_nobody_stands_in_at_unusual_tables_or_for_few_deals() -> None:
     assert not Luck(Table("beast"), stand_ins.FEW).stand_ins(bold, bold)
 
 
+def test_with_few_deals_all_who_may_stand_in_for_a_slow_policy() -> None:
+    tight, bold = players("bestia", "tight", "bold")
+    (network,) = players("bestia", "net:bestia-4")
+    table = Table("bestia", seed=1)
+    told = Luck(table, 300).stand_ins(network, tight)
+    known = {found.score: pair for pair, found in known_pairs("bestia", 4).items()}
+    assert len(told) == 5
+    assert {known[one.known].field for one in told} == {"tight"}
+    assert not Luck(table, 200).stand_ins(network, tight)
+    assert not Luck(table, 300).stand_ins(bold, tight)
+    assert one_against_field(network, tight, 300, seed=1).factor > 3
+
+
 def stand_in_rules():
     from bestia_env.rules.beast import BeastRules
 
