@@ -88,7 +88,7 @@ class StandIn:
 
     Attributes:
         scores: (N,) float64.
-        known: their mean, from far more deals.
+        known: their mean, from far more deals, which are the same ones for all stand-ins.
     """
 
     scores: np.ndarray
@@ -136,8 +136,8 @@ class Deals:
         """
         normal = self._all if present is None else _Normal.of(self._model, self._found[present])
         columns = np.column_stack([scores, *(one.scores for one in stand_ins)]).astype(float)
-        errors = np.array([one.known.half_width / Z_95 for one in stand_ins])
-        fits = [_fit(normal, fold, columns, errors) for fold in range(FOLDS)]
+        measured = min((one.known.num_deals for one in stand_ins), default=1)
+        fits = [_fit(normal, fold, columns, measured) for fold in range(FOLDS)]
         if not any(fit.weights.any() or fit.numbers.any() for fit in fits):
             return plain
         known = np.array([one.known.mean for one in stand_ins])
@@ -153,8 +153,9 @@ class Deals:
             np.stack([fit.numbers for fit in fits]),
             left,
         )
-        error = np.mean([np.abs(fit.weights) @ errors for fit in fits])
-        return _controlled(plain, Moments.of(left).estimate(), float(error))
+        told = columns[:, 1:] @ np.mean([fit.weights for fit in fits], axis=0)
+        error = float(told.std()) / math.sqrt(measured)
+        return _controlled(plain, Moments.of(left).estimate(), error)
 
 
 def _means(model: Model, kinds: Classes) -> np.ndarray:
@@ -240,7 +241,7 @@ class _Fit(NamedTuple):
     numbers: np.ndarray
 
 
-def _fit(normal: _Normal, fold: int, columns: np.ndarray, errors: np.ndarray) -> _Fit:
+def _fit(normal: _Normal, fold: int, columns: np.ndarray, measured: int) -> _Fit:
     """Regress the first column on the indicators and the other columns, in all folds but one."""
     count = _others(len(columns), fold)
     others = np.arange(len(columns)) % FOLDS != fold
@@ -252,13 +253,14 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, errors: np.ndarray) ->
     numbers = _solve(normal.products[fold], by_number)
     explained = numbers.T @ by_number
     left = products - explained - explained.T + numbers.T @ (normal.products[fold] @ numbers)
-    fitted = normal.model.size + len(errors)
+    fitted = normal.model.size + len(left) - 1
     weights = np.linalg.pinv(left[1:, 1:], rcond=1e-9, hermitian=True) @ left[1:, 0]
     spare = left[0, 0] - left[0, 1:] @ weights
-    variance = spare / max(count - fitted - 1, 1) + count * (np.abs(weights) @ errors) ** 2
+    variance = spare / max(count - fitted - 1, 1)
+    variance += weights @ products[1:, 1:] @ weights / measured  # of means not known exactly
     plain = products[0, 0] / max(count - 1, 1)
     if plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
-        return _Fit(np.zeros(len(errors)), np.zeros(normal.model.size))
+        return _Fit(np.zeros(len(weights)), np.zeros(normal.model.size))
     return _Fit(weights, numbers[:, 0] - numbers[:, 1:] @ weights)
 
 

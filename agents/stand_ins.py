@@ -6,7 +6,7 @@ for the default rules and a fresh pot (`stand_ins.json`, measured by
 who draw some, such a pair meets much of the luck that a line-up of others meets, and how far its
 score there is from its mean tells how lucky they were.
 
-Which pair stands in is chosen on deals of their own, which no result is made of.
+Where one pair is chosen it is chosen on deals of its own, which no result is made of.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ FILE = Path(__file__).with_name("stand_ins.json")
 PILOT = 512  # deals on which stand-ins are chosen
 FAR = 1 << 40  # the number of the first of these, beyond all that are played
 FEW = 8 * PILOT  # deals for which choosing costs too much
-DEALS_EACH, MOST = 50, 6  # with fewer: deals for each pair at least, and pairs at most
+DEALS_EACH, MOST = 50, 6  # deals for each of several pairs at least, and pairs at most
 CHECKED = 256  # deals of the measurement that are played again before its means are believed
-# The squared correlation from which playing stand-ins is worth the while: they cost as much as
-# other compiled policies, and little beside policies that are asked outside the kernel.
+# The squared correlation from which it pays to play as many hands again of baselines: beside other
+# compiled policies, and beside networks.
 WORTHWHILE, CHEAP = 0.6, 0.2
 Play = Callable[[Policy, Policy, int, int], np.ndarray]
 
@@ -93,8 +93,8 @@ def choose(
 ) -> list[Pair]:
     """The pairs that are to tell of the luck of one among copies of a field, if any are worth it.
 
-    With many deals it is the pair whose luck is most like theirs, and with few all that come into
-    question, if to play them is cheap.
+    All that come into question are, beside search, where they cost nothing, and in few deals of a
+    network; else the pair alone whose luck is most like theirs.
 
     Args:
         one: the one.
@@ -106,11 +106,11 @@ def choose(
             second, and returns the scores (D,) of the one.
     """
     candidates = [pair for pair in known if _may_stand_in(pair, one, field, num_players)]
-    is_cheap = one.kind < 0 or field.kind < 0
-    if num_deals < FEW:
-        is_enough = 0 < len(candidates) * DEALS_EACH <= num_deals and len(candidates) <= MOST
-        return candidates if is_cheap and is_enough else []
-    if not candidates:
+    asked = [policy for policy in (one, field) if policy.kind < 0]
+    if asked and (num_deals < FEW or any(policy.network is None for policy in asked)):
+        is_enough = len(candidates) * DEALS_EACH <= num_deals and len(candidates) <= MOST
+        return candidates if is_enough else []
+    if num_deals < FEW or not candidates:
         return []
     scores = play(one, field, FAR, FAR + PILOT)
     alike = [
@@ -118,7 +118,7 @@ def choose(
         for pair in candidates
     ]
     best = int(np.argmax(alike))
-    return [candidates[best]] if alike[best] >= (CHEAP if is_cheap else WORTHWHILE) else []
+    return [candidates[best]] if alike[best] >= (CHEAP if asked else WORTHWHILE) else []
 
 
 def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> bool:

@@ -131,13 +131,13 @@ def test_the_error_of_what_stand_ins_are_known_to_score_is_in_the_interval() -> 
     other = chances.normal(2, 1, 3000)
     scores = 0.5 * other + chances.normal(0, 0.1, 3000)
     empty = Deals("beast", 4, None, KEY, 3000)
-    exact = empty.estimate(plain(scores), scores, [StandIn(other, Estimate(2, 0, 10**9))])
-    rough = empty.estimate(plain(scores), scores, [StandIn(other, Estimate(2, 0.02, 10**4))])
+    exact = empty.estimate(plain(scores), scores, [StandIn(other, Estimate(2, 0.00006, 10**9))])
+    rough = empty.estimate(plain(scores), scores, [StandIn(other, Estimate(2, 0.0196, 10**4))])
     assert exact.low <= 1 <= exact.high
     assert exact.factor > 15
     assert exact.mean == pytest.approx(rough.mean, abs=1e-3)
-    assert rough.half_width == pytest.approx(np.hypot(exact.half_width, 0.5 * 0.02), rel=0.02)
-    useless = [StandIn(other, Estimate(2, 1.0, 5))]
+    assert rough.half_width == pytest.approx(np.hypot(exact.half_width, 0.5 * 0.0196), rel=0.02)
+    useless = [StandIn(other, Estimate(2, 0.9, 5))]
     assert empty.estimate(plain(scores), scores, useless) == plain(scores)
 
 
@@ -221,7 +221,7 @@ def test_nobody_stands_in_at_unusual_tables_or_for_few_deals() -> None:
     assert not Luck(Table("beast"), stand_ins.FEW).stand_ins(bold, bold)
 
 
-def test_with_few_deals_all_who_may_stand_in_for_a_slow_policy() -> None:
+def test_in_few_deals_all_who_may_stand_in_tell_of_the_luck_of_a_network() -> None:
     tight, bold = players("bestia", "tight", "bold")
     (network,) = players("bestia", "net:bestia-4")
     table = Table("bestia", seed=1)
