@@ -30,6 +30,7 @@ from agents.matches import deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy, default_specs, parse_policy
 from agents.processes import in_order
 from agents.ratings import Rating, rate
+from agents.stand_ins import Pair
 from bestia_env.engine import new_states, start_sessions
 from bestia_env.games import game_named
 from bestia_env.rng import seed_sequence_keys
@@ -241,7 +242,7 @@ class Luck:
         usual = table == Table(table.game, table.num_players, seed=table.seed)
         enough = num_deals >= stand_ins.DEALS_EACH
         self._known = _believed(table.game, table.num_players) if usual and enough else {}
-        self._scores: dict[stand_ins.Pair, np.ndarray] = {}
+        self._scores: dict[Pair, np.ndarray] = {}
 
     def stand_ins(self, one: Policy, field: Policy) -> list[StandIn]:
         """Who tells most of the luck of one among copies of another, if anybody tells enough."""
@@ -251,7 +252,7 @@ class Luck:
         chosen = stand_ins.choose(one, field, n, known, self._num_deals, self._play)
         return [StandIn(self._scores_of(pair), self._known[pair]) for pair in chosen]
 
-    def _scores_of(self, pair: stand_ins.Pair) -> np.ndarray:
+    def _scores_of(self, pair: Pair) -> np.ndarray:
         if pair not in self._scores:
             table = self._table
             players = stand_ins.policies_of(pair, table.game, table.num_players)
@@ -263,7 +264,7 @@ class Luck:
 
 
 @functools.cache
-def _believed(game: str, num_players: int) -> dict[stand_ins.Pair, Estimate]:
+def _believed(game: str, num_players: int) -> dict[Pair, Estimate]:
     """The known pairs, if rules and baselines play as they did when these were measured."""
     table = Table(game, num_players, seed=stand_ins.SEED)
     return {
