@@ -550,7 +550,7 @@ def _finish_trick(s):
         s.front = winner
     h = cards_each(s)
     if s.tricks[nth(s.front)] >= (h + 1) // 2 or s.trick == h:
-        _settle_tricks(s)
+        settle_tricks(s)
     else:
         s.turn = winner
 
@@ -566,7 +566,8 @@ def _settle_void(s):
 
 
 @jit
-def _settle_tricks(s):
+def settle_tricks(s):
+    """The pot by who is in front (BEAST-32 to BEAST-39)."""
     if s.front == s.player or s.front == s.counterer:
         _settle_win(s, s.front)
     else:

@@ -594,7 +594,7 @@ def _settle_lone(s, seat):
 def _settle_tricks(s):
     """A part of the pot for each trick; who takes none pays P (BESTIA-29, BESTIA-30)."""
     left = betes = 0
-    part = _part_of_pot(s)
+    part = part_of_pot(s)
     for seat in range(s.num_players):
         bete = is_bete(s, seat)
         fines = match(s) * (bete + s.revoked[nth(seat)] + s.breaches[nth(seat)])  # I-16, I-17
@@ -605,7 +605,7 @@ def _settle_tricks(s):
 
 
 @jit
-def _part_of_pot(s):
+def part_of_pot(s):
     """A third, unless reduced (BESTIA-29, I-24); it is faster to divide by a constant."""
     return s.pot // CARDS_EACH if s.cards_each == CARDS_EACH else s.pot // s.cards_each
 
