@@ -28,9 +28,9 @@ BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the
 # it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
 # ValueError. They are imported when they are asked for, since they take a moment.
 FAMILIES: dict[str, str] = {
-    "pimc": "agents.search.pimc",
-    "ismcts": "agents.search.ismcts",
-    "cheat": "agents.search.cheat",
+    "pimc": "agents.search.specs",
+    "ismcts": "agents.search.specs",
+    "cheat": "agents.search.specs",
 }
 
 
@@ -83,6 +83,7 @@ class Policy:
         rule: its text.
         file: the network's weights, None if there is none or it was never saved.
         chooser: of a CHOOSER policy; or one that answers its bids, see `Chooser.bids_only`.
+        cheats: does it see what is hidden? Such a policy is for the arena alone.
     """
 
     spec: str
@@ -94,6 +95,7 @@ class Policy:
     rule: str | None = None
     file: Path | None = None
     chooser: Chooser | None = None
+    cheats: bool = False
 
     @property
     def num_players(self) -> int | None:

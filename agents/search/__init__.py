@@ -5,5 +5,6 @@
 - `agents.search.cheat`: sees all cards, to show how much there is to gain; no honest player.
 - `agents.search.hearing`: worlds in which the others' bids make sense.
 - `agents.search.leaves`: what actions are worth in one world.
-- `agents.search.options`: the options of a spec, such as `pimc:worlds=40,leaf=coalition`.
+- `agents.search.specs`: the specs that name them, such as `pimc:worlds=40,leaf=coalition`.
+- `agents.search.options`: how options stand in a spec.
 """

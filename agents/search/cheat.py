@@ -12,9 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.policies import BEST_BASELINES, CHOOSER, Policy, parse_baseline
-from agents.search.leaves import LEAVES, Field, Room, make_room, value_actions
-from agents.search.options import baseline_or, read_options, word
+from agents.search.leaves import Field, Room, make_room, value_actions
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
 from bestia_env.rules.dispatch import legal
@@ -82,18 +80,3 @@ class Cheat:
         actions, room = np.empty(hands.size, np.int64), _room(self.game, self.num_players)
         choose_batch(states, hands, chances, actions, self.leaf, self.field, room)
         return actions
-
-
-def parse(spec: str, game: str, num_players: int) -> Policy:
-    """The cheat that a spec names, such as `cheat` or `cheat:leaf=coalition`.
-
-    Options: `leaf`, maxn or coalition; `field`, the baseline by which the others bid on.
-
-    Raises:
-        ValueError: an option is unknown or has a value that is not allowed.
-    """
-    options = read_options(spec, {"leaf": word(*LEAVES[1:]), "field": baseline_or(game)})
-    field = options.get("field", parse_baseline(BEST_BASELINES[game], game))
-    leaf = LEAVES.index(options.get("leaf", "maxn"))
-    chooser = Cheat(game, num_players, leaf, Field.of(field))
-    return Policy(spec, game, CHOOSER, chooser=chooser)

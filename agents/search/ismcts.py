@@ -18,10 +18,8 @@ import numpy as np
 from agents import worlds
 from agents.baselines.dispatch import act
 from agents.matches import turn_views
-from agents.policies import BEST_BASELINES, CHOOSER, Policy, parse_baseline
 from agents.search.hearing import draw_heard_worlds
 from agents.search.leaves import Field
-from agents.search.options import baseline_or, number, read_options, whole
 from agents.solve.search import score
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, member, size
@@ -31,7 +29,6 @@ from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY
 from bestia_env.view import look
 
-MOST_ITERATIONS = 1_000_000
 _NONE = -1
 _WORLDS = 32  # drawn at a time
 
@@ -228,31 +225,3 @@ class Ismcts:
         actions = np.empty(hands.size, np.int64)
         choose_batch(turn_views(states, hands), chances, actions, self.setting, room)
         return actions
-
-
-def parse(spec: str, game: str, num_players: int) -> Policy:
-    """The searching player that a spec names, such as `ismcts:iterations=500,explore=0.5`.
-
-    Options: `iterations`; `explore` in pots per hand; `read` and `doubt` as for `pimc`.
-
-    Raises:
-        ValueError: an option is unknown or has a value that is not allowed.
-    """
-    options = read_options(
-        spec,
-        {
-            "iterations": whole(1, MOST_ITERATIONS),
-            "explore": number(0, 100),
-            "read": baseline_or(game, "off"),
-            "doubt": number(0, 0.5),
-        },
-    )
-    usual = parse_baseline(BEST_BASELINES[game], game)
-    read, doubt = options.get("read", usual), options.get("doubt", 0.05)
-    setting = Setting(
-        options.get("iterations", 500),
-        float(options.get("explore", 0.5)),
-        1.0 if read == "off" else doubt / (1 - doubt),
-        Field.of(usual if read == "off" else read),
-    )
-    return Policy(spec, game, CHOOSER, chooser=Ismcts(game, num_players, setting))

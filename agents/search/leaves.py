@@ -13,7 +13,7 @@ import numpy as np
 
 from agents.baselines.dispatch import act
 from agents.policies import Policy
-from agents.search.hearing import in_tricks
+from agents.replays import in_tricks
 from agents.solve import search as solver
 from agents.solve.coalition import solve_coalition
 from agents.solve.maxn import solve_maxn

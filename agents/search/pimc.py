@@ -23,11 +23,10 @@ from agents import worlds
 from agents.baselines.dispatch import act
 from agents.estimates import Estimate, Moments
 from agents.matches import turn_views
-from agents.policies import BEST_BASELINES, CHOOSER, Policy, parse_baseline
+from agents.replays import in_tricks
 from agents.search import leaves
-from agents.search.hearing import draw_heard_worlds, in_tricks
+from agents.search.hearing import draw_heard_worlds
 from agents.search.leaves import LEAVES, Field, value_actions
-from agents.search.options import baseline_or, number, read_options, whole, word
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, size, without_lowest
 from bestia_env.games import game_named
@@ -35,8 +34,7 @@ from bestia_env.observe import write_mask
 from bestia_env.rules.dispatch import legal
 
 BY_HABIT = len(LEAVES)  # how to bid without search
-MOST_WORLDS, MOST_ROUNDS = 10_000, 100
-_CLEAR = 2.0  # standard errors
+_CLEAR = 2.0  # standard errors from the margin, beyond which no more worlds are drawn
 
 
 class Setting(NamedTuple):
@@ -243,46 +241,3 @@ class Pimc:
 
     def _room(self) -> Room:
         return make_room(self.game, self.num_players, self.num_worlds, self.setting.rounds)
-
-
-def parse(spec: str, game: str, num_players: int) -> Policy:
-    """The searching player that a spec names, such as `pimc:worlds=40,leaf=coalition`.
-
-    Options: `worlds` a round, and `rounds` at most; `leaf` of cards, and of `bids` (or a baseline
-    that makes them); `read`, the baseline by which the others bid, or off; `doubt`, of how many
-    bids it does not hold; `margin` in pots per hand, see `Setting`.
-
-    Raises:
-        ValueError: an option is unknown or has a value that is not allowed.
-    """
-    options = read_options(
-        spec,
-        {
-            "worlds": whole(1, MOST_WORLDS),
-            "rounds": whole(1, MOST_ROUNDS),
-            "leaf": word(*LEAVES),
-            "bids": baseline_or(game, *LEAVES),
-            "read": baseline_or(game, "off"),
-            "doubt": number(0, 0.5),
-            "margin": number(0, 1),
-        },
-    )
-    setting = _setting(game, options)
-    chooser = Pimc(game, num_players, options.get("worlds", 40), setting)
-    return Policy(spec, game, CHOOSER, chooser=chooser)
-
-
-def _setting(game: str, options: dict) -> Setting:
-    usual = parse_baseline(BEST_BASELINES[game], game)
-    bids, read = options.get("bids", "rollout"), options.get("read", usual)
-    doubt = options.get("doubt", 0.05)
-    field = usual if read == "off" else read
-    return Setting(
-        LEAVES.index(options.get("leaf", "maxn")),
-        BY_HABIT if isinstance(bids, Policy) else LEAVES.index(bids),
-        options.get("rounds", 8),
-        float(options.get("margin", 0.02)),
-        1.0 if read == "off" else doubt / (1 - doubt),
-        Field.of(field),
-        Field.of(bids if isinstance(bids, Policy) else field),
-    )
