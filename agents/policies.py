@@ -188,7 +188,7 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
         ValueError: no such policy, a number it does not take, a network that does not fit, or a
             rule in which something is wrong.
     """
-    game_named(game).check_num_players(num_players)
+    game_named(game).check_seats(num_players)
     name, _, file = spec.partition(":")
     if name == "rule" and file:
         return _bidder(spec, _text_of(spec, file), game, num_players)

@@ -16,7 +16,7 @@ FLOORS = (
     ("_jit", "bits", "cards", "files", "rng", "rules"),
     ("rules.table", "rules.tricks"),
     ("rules.beast", "rules.bestia"),
-    ("rules.dispatch", "view", "games"),
+    ("rules.dispatch", "view", "games", "reductions"),
     ("observe", "deals", "words"),
     ("engine", "suits", "render.facts", "render.elements", "render.artwork", "render.places"),
     ("records", "render.text", "render.cards"),

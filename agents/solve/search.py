@@ -67,7 +67,7 @@ def make_room(game: str, num_players: int, slot_bits: int = 16) -> Room:
         ValueError: an argument is out of range.
     """
     chosen = game_named(game)
-    chosen.check_num_players(num_players)
+    chosen.check_seats(num_players)
     if not 0 <= slot_bits <= 28:
         raise ValueError(f"slot_bits must be from 0 to 28, not {slot_bits!r}")
     plies, slots = num_players * chosen.tricks(num_players) + 1, 1 << slot_bits
