@@ -2,7 +2,8 @@
 
 After a bid the others bid on as a baseline does, who see no more than they may; so does the seat
 itself. Cards are then played out likewise (ROLLOUT), or solved with all cards open: every seat for
-itself (MAXN) or all others against the seat (COALITION).
+itself (MAXN) or all others against the seat (COALITION). While too many cards are held to be solved
+in a moment they are played as by ROLLOUT.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from agents.solve.coalition import solve_coalition
 from agents.solve.maxn import solve_maxn
 from agents.solve.search import score
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, lowest, without_lowest
+from bestia_env.bits import ZERO, lowest, nth, size, without_lowest
 from bestia_env.games import game_named
 from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY
@@ -27,6 +28,7 @@ from bestia_env.view import look
 
 ROLLOUT, MAXN, COALITION = range(3)
 LEAVES = ("rollout", "maxn", "coalition")
+MOST_SOLVED = 15  # cards held by all seats
 _SLOT_BITS = 12  # a table that stays in the processor's cache
 
 
@@ -90,7 +92,7 @@ def value_actions(worlds, j, seat, choices, leaf, field, rng, room, row):
         room: `Room`; its values are written.
         row: where.
     """
-    solves_all = leaf != ROLLOUT and in_tricks(worlds[j])  # every card in one search
+    solves_all = _is_solved(worlds[j], leaf)  # every card in one search
     left = choices
     while left != ZERO:
         action = lowest(left)
@@ -111,10 +113,21 @@ def value_actions(worlds, j, seat, choices, leaf, field, rng, room, row):
 
 
 @jit
+def _is_solved(s, leaf):
+    """Are the cards played no further, since the solver takes them?"""
+    if leaf == ROLLOUT or not in_tricks(s):
+        return False
+    cards = 0
+    for seat in range(s.num_players):
+        cards += size(s.hands[nth(seat)])
+    return cards <= MOST_SOLVED
+
+
+@jit
 def _play_on(leaf, field, rng, room):
-    """Let all bid on, and play out their cards unless these are solved."""
+    """Let all bid on, and play their cards until they are solved."""
     s = room.line[0]
-    while s.turn != NOBODY and (leaf == ROLLOUT or not in_tricks(s)):
+    while s.turn != NOBODY and not _is_solved(s, leaf):
         look(room.line, 0, np.int64(s.turn), room.looks, 0)
         apply(s, act(field.kind, field.parameter, room.looks[0], legal(s), rng))
 
