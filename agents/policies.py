@@ -39,17 +39,22 @@ class Chooser(Protocol):
 
     Choosers are pickled to be sent to other processes, so what is large or can be made again is
     made when first needed. Rooms to work in belong to a process, not to a policy.
-
-    Attributes:
-        bids_only: does it answer bids alone (`is_bid`)? The policy's kind or network then plays
-            the cards. Others answer all but the bids of the policy's rule, if it has one.
-        num_players: seats of the tables at which it can sit, None if it can at all.
-        draws: of how many answers the chance of an action is the share; 1 for who draws no lots.
     """
 
-    bids_only: bool
-    num_players: int | None
-    draws: int
+    @property
+    def bids_only(self) -> bool:
+        """Does it answer bids alone (`is_bid`)? The policy's kind or network then plays the cards.
+
+        Others answer all but the bids of the policy's rule, if it has one.
+        """
+
+    @property
+    def num_players(self) -> int | None:
+        """Seats of the tables at which it can sit, None if it can at all."""
+
+    @property
+    def draws(self) -> int:
+        """Of how many answers the chance of an action is the share; 1 for who draws no lots."""
 
     def act_batch(self, states: np.ndarray, hands: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """Choose an action for the seat to act in each of some hands.

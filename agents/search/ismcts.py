@@ -89,8 +89,8 @@ def make_room(game: str, num_players: int, iterations: int) -> Room:
     """Room for so many walks; one for all searches of a process."""
     dtype, nodes = game_named(game).dtype, iterations + 1
     one, many = (np.zeros(count, dtype) for count in (1, _WORLDS))
-    integers = [np.zeros(nodes, np.int64) for _ in range(6)]
-    tree = Tree(*integers[:5], np.zeros((nodes, num_players)), integers[5])
+    child, sibling, action, walks, chances, path = np.zeros((6, nodes), np.int64)
+    tree = Tree(child, sibling, action, walks, chances, np.zeros((nodes, num_players)), path)
     sampler = worlds.make_room(game, num_players)
     return Room(one, many, many.copy(), one.copy(), one.copy(), one.copy(), sampler, tree)
 
