@@ -164,10 +164,10 @@ def _check(view: np.ndarray, policies: list[Policy], num_worlds: int) -> None:
     for policy in policies:
         if view.dtype != game_named(policy.game).dtype:
             raise ValueError(f"policy {policy.spec!r} plays {policy.game}, the view another game")
-        seats = policy.network.num_players if policy.network else view[0].num_players
-        if view[0].num_players != seats:
+        if policy.num_players not in (None, view[0].num_players):
             raise ValueError(
-                f"policy {policy.spec!r} plays with {seats} players, not {view[0].num_players}"
+                f"policy {policy.spec!r} plays with {policy.num_players} players, "
+                f"not {view[0].num_players}"
             )
     turn, viewer = int(view[0].turn), int(view[0].viewer)
     if turn == NOBODY:

@@ -204,9 +204,9 @@ def check_policies(table: Table, policies: Sequence[Policy]) -> None:
     for policy in policies:
         if policy.game != table.game:
             raise ValueError(f"policy {policy.spec!r} plays {policy.game}, not {table.game}")
-        if policy.network is not None and policy.network.num_players != table.num_players:
+        if policy.num_players not in (None, table.num_players):
             raise ValueError(
-                f"policy {policy.spec!r} plays with {policy.network.num_players} players, "
+                f"policy {policy.spec!r} plays with {policy.num_players} players, "
                 f"not {table.num_players}"
             )
 

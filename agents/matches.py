@@ -1,8 +1,9 @@
-"""Hands played out by policies: baselines and bidding rules inside one kernel, networks in batches.
+"""Hands played out by policies: baselines and bidding rules inside one kernel, others in batches.
 
-All hands of a batch go on together. The kernel plays a hand until it is settled or a network is
-to act; then every network chooses for all the hands that wait for it at once, and so on. Whoever
-is to act, a VIEW is all that it gets. Where nobody sits a hand stops, for the caller to decide.
+All hands of a batch go on together. The kernel plays a hand until it is settled or somebody is to
+act who is asked outside it, a network or a chooser; then each of these chooses for all the hands
+that wait for it at once, and so on. Whoever is to act, a VIEW is all that it gets or looks at.
+Where nobody sits a hand stops, for the caller to decide.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import numpy as np
 
 from agents.baselines.dispatch import act
 from agents.bidding.machine import EMPTY, STACK, Program, decide, is_bid, joined, says_anything
-from agents.policies import NETWORK, Policy
+from agents.policies import NETWORK, Chooser, Policy
 from bestia_env._jit import jit
+from bestia_env.bits import has
 from bestia_env.engine import observe, start_session
 from bestia_env.games import GAMES
 from bestia_env.observe import layout
@@ -69,14 +71,16 @@ class Players(NamedTuple):
     """Policies as the kernel takes them.
 
     Attributes:
-        kinds: (policies,) int64, a baseline's kind or NETWORK.
+        kinds: (policies,) int64, a baseline's kind, or less than 0.
         parameters: (policies,) float64.
         rules: the bidding rule of each, one that says nothing for those without.
+        asked: (policies, 2) bool, is it asked outside the kernel for all but bids; for bids?
     """
 
     kinds: np.ndarray
     parameters: np.ndarray
     rules: Program
+    asked: np.ndarray
 
     @classmethod
     def of(cls, policies: Sequence[Policy]) -> Players:
@@ -85,16 +89,25 @@ class Players(NamedTuple):
             np.array([policy.kind for policy in policies], np.int64),
             np.array([policy.parameter for policy in policies], np.float64),
             joined([policy.program or EMPTY for policy in policies]),
+            np.array([[_is_asked(policy, bid) for bid in (False, True)] for policy in policies]),
         )
+
+
+def _is_asked(policy: Policy, is_bid: bool) -> bool:
+    """Is the policy asked outside the kernel?"""
+    if policy.chooser_for(is_bid) is not None:
+        return True
+    return policy.kind == NETWORK and not (is_bid and policy.program is not None)
 
 
 @jit
 def play_compiled(states, hands, seated, players, rngs, views, stack):
-    """Play on in some hands until they are settled, wait for a network, or nobody sits to act.
+    """Play on in some hands until they are settled, wait for somebody, or nobody sits to act.
 
     Args:
         states: (B,) records.
-        hands: (H,) int64, places in `states`; those that wait for a network come to stand first.
+        hands: (H,) int64, places in `states`; those that wait for who is asked outside the kernel
+            come to stand first.
         seated: (B, n) which policy sits where, -1 for nobody.
         players: the policies.
         rngs: (B, n) uint64, the players' generators.
@@ -102,7 +115,7 @@ def play_compiled(states, hands, seated, players, rngs, views, stack):
         stack: (STACK,) float64 to work in.
 
     Returns:
-        How many hands wait for a network.
+        How many hands wait.
     """
     waiting = 0
     for i in hands:
@@ -112,14 +125,14 @@ def play_compiled(states, hands, seated, players, rngs, views, stack):
             player = seated[i, seat]
             if player < 0:
                 break
-            bids = says_anything(players.rules, player) and is_bid(s)
-            if players.kinds[player] == NETWORK and not bids:
+            bid = is_bid(s)
+            if players.asked[player, np.int64(bid)]:
                 hands[waiting] = i
                 waiting += 1
                 break
             look(states, i, seat, views, 0)
             rng = rngs[i, seat : seat + 1]
-            if bids:
+            if bid and says_anything(players.rules, player):
                 apply(s, decide(players.rules, player, views[0], legal(s), rng, stack))
             else:
                 kind, parameter = players.kinds[player], players.parameters[player]
@@ -133,6 +146,36 @@ def observe_turns(states, hands, at, observations, masks):
     for k in range(hands.size):
         i = hands[k]
         observe(states, i, states[i].turn, at, observations[k], masks[k])
+
+
+def turn_views(states: np.ndarray, hands: np.ndarray) -> np.ndarray:
+    """What the seats to act may know in some of these hands, (H,) records, see `view.look`."""
+    views = np.empty(hands.size, states.dtype)
+    _look_turns(states, hands, views)
+    return views
+
+
+@jit
+def _look_turns(states, hands, views):
+    for k in range(hands.size):
+        look(states, hands[k], states[hands[k]].turn, views, k)
+
+
+@jit
+def _mark_bids(states, hands, bids):
+    """Mark the hands in which the seat to act is to bid; (H,) bool is written."""
+    for k in range(hands.size):
+        bids[k] = is_bid(states[hands[k]])
+
+
+@jit
+def first_illegal(states, hands, actions):
+    """The first place in (H,) int64 actions of one that is not legal in its hand, -1 if none."""
+    for k in range(hands.size):
+        action = actions[k]
+        if action < 0 or action > 63 or not has(legal(states[hands[k]]), action):
+            return k
+    return -1
 
 
 @jit
@@ -167,7 +210,7 @@ def play(
         rngs: (B, n) uint64, the generator of every player, moved on.
 
     Raises:
-        ValueError: a network chose an action that is not legal.
+        ValueError: a network or a chooser chose an action that is not legal.
     """
     players, views, stack = Players.of(policies), np.zeros(1, states.dtype), np.empty(STACK)
     hands = np.arange(states.size)
@@ -176,23 +219,25 @@ def play(
         if waiting == 0:
             return
         hands = hands[:waiting]
-        _ask_networks(states, hands, policies, seated, rngs)
+        _ask(states, hands, policies, seated, rngs)
 
 
-def _ask_networks(
+def _ask(
     states: np.ndarray,
     hands: np.ndarray,
     policies: Sequence[Policy],
     seated: np.ndarray,
     rngs: np.ndarray,
 ) -> None:
-    """One action of the network that is to act, in every hand that waits."""
+    """One action of whoever is to act, in every hand that waits."""
     seats = states["turn"][hands]
     players = seated[hands, seats]
-    for player in np.unique(players):
-        asked = players == player
+    bids = np.empty(hands.size, np.bool_)
+    _mark_bids(states, hands, bids)
+    for player, bid in sorted(set(zip(players.tolist(), bids.tolist()))):
+        asked = (players == player) & (bids == bid)
         mine, chances = hands[asked], rngs[hands[asked], seats[asked]]
-        actions = _choose_by_network(policies[player], states, mine, chances)
+        actions = _choose_outside(policies[player], bid, states, mine, chances)
         rngs[mine, seats[asked]] = chances
         act_turns(states, mine, actions)
 
@@ -209,9 +254,9 @@ def choose(policy: Policy, states: np.ndarray, chances: np.ndarray) -> np.ndarra
         (K,) int64 actions.
     """
     hands = np.arange(states.size)
-    bids = policy.program is not None and states.size > 0 and is_bid(states[0])
-    if policy.network is not None and not bids:
-        return _choose_by_network(policy, states, hands, chances)
+    bid = states.size > 0 and is_bid(states[0])
+    if _is_asked(policy, bid):
+        return _choose_outside(policy, bid, states, hands, chances)
     actions, views, stack = np.empty(hands.size, np.int64), states[:1].copy(), np.empty(STACK)
     _choose_compiled(states, Players.of([policy]), chances, views, stack, actions)
     return actions
@@ -228,6 +273,31 @@ def _choose_compiled(states, players, chances, views, stack, actions):
             actions[i] = act(players.kinds[0], players.parameters[0], views[0], legal(s), rng)
 
 
+def _choose_outside(
+    policy: Policy, is_bid: bool, states: np.ndarray, hands: np.ndarray, chances: np.ndarray
+) -> np.ndarray:
+    """Legal actions of a network or a chooser, (H,) int64; chances (H,) uint64 move on."""
+    chooser = policy.chooser_for(is_bid)
+    if chooser is None:
+        actions = _choose_by_network(policy, states, hands, chances)
+    else:
+        actions = _choose_by_chooser(chooser, states, hands, chances)
+    wrong = first_illegal(states, hands, actions)
+    if wrong >= 0:
+        action = int(actions[wrong])
+        raise ValueError(f"policy {policy.spec!r} chose action {action}, which is not legal")
+    return actions
+
+
+def _choose_by_chooser(
+    chooser: Chooser, states: np.ndarray, hands: np.ndarray, chances: np.ndarray
+) -> np.ndarray:
+    actions = np.asarray(chooser.act_batch(states, hands, chances), np.int64)
+    if actions.shape != hands.shape:
+        raise ValueError(f"actions must have shape {hands.shape}, not {actions.shape}")
+    return actions
+
+
 def _choose_by_network(
     policy: Policy, states: np.ndarray, hands: np.ndarray, chances: np.ndarray
 ) -> np.ndarray:
@@ -237,9 +307,4 @@ def _choose_by_network(
     observations = np.empty((hands.size, table.size), np.float32)
     masks = np.empty((hands.size, GAMES[policy.game].num_actions), np.int8)
     observe_turns(states, hands, table.offsets, observations, masks)
-    actions = np.asarray(policy.network.act_batch(observations, masks, chances), np.int64)
-    legal_ones = np.take_along_axis(masks, actions[:, None], axis=1)[:, 0]
-    if not legal_ones.all():
-        wrong = int(actions[legal_ones == 0][0])
-        raise ValueError(f"policy {policy.spec!r} chose action {wrong}, which is not legal")
-    return actions
+    return np.asarray(policy.network.act_batch(observations, masks, chances), np.int64)

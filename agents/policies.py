@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 
@@ -15,12 +17,51 @@ from agents.networks import Network, load_network
 from bestia_env.files import read_bounded
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
+from bestia_env.rng import seed_sequence_keys
 
-NETWORK = -1  # the kind of policies that are networks
+NETWORK, CHOOSER = -1, -2  # the kinds of policies that are asked outside the kernel
 DRAWS = 1000
 MAX_RULE_BYTES = 1 << 16  # of a file; the language takes fewer characters
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the cards of rules
+# Policies of which each name, before a colon, stands for a whole family, by the module that knows
+# it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
+# ValueError. They are imported when they are asked for, since they take a moment.
+FAMILIES: dict[str, str] = {}
+
+
+class Chooser(Protocol):
+    """Who chooses in batches, outside the kernel that plays hands: search, tables of bids.
+
+    Choosers are pickled to be sent to other processes, so what is large or can be made again is
+    made when first needed. Rooms to work in belong to a process, not to a policy.
+
+    Attributes:
+        bids_only: does it answer bids alone (`is_bid`)? The policy's kind or network then plays
+            the cards. Others answer all but the bids of the policy's rule, if it has one.
+        num_players: seats of the tables at which it can sit, None if it can at all.
+        draws: of how many answers the chance of an action is the share; 1 for who draws no lots.
+    """
+
+    bids_only: bool
+    num_players: int | None
+    draws: int
+
+    def act_batch(self, states: np.ndarray, hands: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        """Choose an action for the seat to act in each of some hands.
+
+        What is chosen may depend on the hand's own generator and on what the seat to act may know
+        (`matches.turn_views`), on nothing else: not on the other hands, nor on how they are
+        divided into batches.
+
+        Args:
+            states: (B,) records; they stay as they are. Views will do just as well.
+            hands: (H,) int64, places in `states`.
+            chances: (H,) uint64, a generator for each of these hands, moved on.
+
+        Returns:
+            (H,) int64, legal actions.
+        """
 
 
 @dataclass(frozen=True)
@@ -30,13 +71,14 @@ class Policy:
     Attributes:
         spec: what names it on a command line, such as `threshold:0.4`.
         game: "beast" or "bestia".
-        kind: its place among the game's baselines, or NETWORK.
+        kind: its place among the game's baselines, NETWORK, or CHOOSER.
         parameter: the baseline's number, 0 if it takes none.
         network: of a NETWORK policy.
         program: a bidding rule (see `agents.bidding`); kind, parameter and network then say who
             plays the cards.
         rule: its text.
         file: the network's weights, None if there is none or it was never saved.
+        chooser: of a CHOOSER policy; or one that answers its bids, see `Chooser.bids_only`.
     """
 
     spec: str
@@ -47,12 +89,31 @@ class Policy:
     program: Program | None = None
     rule: str | None = None
     file: Path | None = None
+    chooser: Chooser | None = None
+
+    @property
+    def num_players(self) -> int | None:
+        """The seats of the tables at which it can sit, None if it can at all."""
+        for part in (self.network, self.chooser):
+            if part is not None and part.num_players is not None:
+                return part.num_players
+        return None
 
     def same_as(self, other: Policy) -> bool:
         """Do both play alike, however they were spelt?"""
-        if self.kind == other.kind != NETWORK and self.program is other.program is None:
+        if self._is_baseline and other._is_baseline and self.kind == other.kind:
             return self.parameter == other.parameter
         return self.spec == other.spec
+
+    @property
+    def _is_baseline(self) -> bool:
+        return self.kind >= 0 and self.program is self.chooser is None
+
+    def chooser_for(self, is_bid: bool) -> Chooser | None:
+        """Who is asked outside the kernel for a bid, or for anything else, if it is a chooser."""
+        if self.chooser is None or self.chooser.bids_only:
+            return self.chooser if is_bid else None
+        return None if is_bid and self.program is not None else self.chooser
 
     def act(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
         """Choose an action.
@@ -62,6 +123,9 @@ class Policy:
             legal: its legal actions as a set of bits.
             rng: (1,) uint64, the policy's generator, which moves on.
         """
+        chooser = self.chooser_for(is_bid(view[0]))
+        if chooser is not None:
+            return int(chooser.act_batch(view, np.zeros(1, np.int64), rng)[0])
         if self.program is not None and is_bid(view[0]):
             stack = np.empty(STACK)
             return int(decide(self.program, 0, view[0], np.uint64(legal), rng, stack))
@@ -72,9 +136,16 @@ class Policy:
     def probabilities(self, view: np.ndarray, legal: int) -> np.ndarray:
         """The chance of every action, (A,) float64; view and legal as for `act`.
 
-        For a bid by a rule, which may draw lots, it is the share of so many `DRAWS`.
+        For a bid by a rule, which may draw lots, it is the share of so many `DRAWS`; for a chooser
+        that of `Chooser.draws`.
         """
         mask = np.zeros(game_named(self.game).num_actions, np.int8)
+        chooser = self.chooser_for(is_bid(view[0]))
+        if chooser is not None:
+            chances = seed_sequence_keys(0, chooser.draws)
+            hands = np.zeros(chances.size, np.int64)
+            drawn = chooser.act_batch(view, hands, chances)
+            return np.bincount(drawn, minlength=mask.size) / chances.size
         if self.program is not None and is_bid(view[0]):
             rng = np.zeros(1, np.uint64)
             bids = [self.act(view, legal, rng) for _ in range(DRAWS)]
@@ -98,12 +169,12 @@ def _observation(view: np.ndarray, game: str) -> np.ndarray:
 
 
 def parse_policy(spec: str, game: str, num_players: int) -> Policy:
-    """The policy that a spec names: NAME, NAME:NUMBER, net:FILE, or a bidding rule.
+    """The policy that a spec names: NAME, NAME:NUMBER, net:FILE, a family's, or a bidding rule.
 
     Args:
         spec: such as `random`, `threshold:0.4`, `net:runs/demo/bestia.safetensors`, `net:bestia-4`
             for a policy that comes with the project, `knock if trumps >= 2`, or `rule:FILE` with
-            the text of a rule.
+            the text of a rule; or one of the `FAMILIES`.
         game: "beast" or "bestia".
         num_players: seats at the table where it is to play.
 
@@ -125,13 +196,16 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
 
 
 def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) -> Policy:
-    """A network or a baseline; an error names others that would do as well."""
+    """A network, one of a family, or a baseline; an error names others that would do as well."""
     name, _, file = spec.partition(":")
+    if name in FAMILIES:
+        policy: Policy = importlib.import_module(FAMILIES[name]).parse(spec, game, num_players)
+        return policy
     if name == "net" and file:
         path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
-    return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
+    return _baseline(spec, game, [*_forms(game), "net:FILE", *FAMILIES, *others])
 
 
 def _is_bare(file: str) -> bool:

@@ -1,16 +1,25 @@
 import itertools
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from agents.arena import PIECE, Piece, Table, lineups, play_piece
-from agents.matches import deal_copies, play, seed_players, tag
+from agents.arena import PIECE, Piece, Table, check_policies, lineups, play_piece
+from agents.matches import choose, deal_copies, play, seed_players, tag, turn_views
 from agents.networks import Network
-from agents.policies import NETWORK, Policy, default_specs, parse_policy
+from agents.policies import (
+    BEST_BASELINES,
+    CHOOSER,
+    NETWORK,
+    Policy,
+    default_specs,
+    parse_policy,
+)
+from bestia_env.bits import has
 from bestia_env.engine import act, new_states, start_session
 from bestia_env.games import GAMES
 from bestia_env.observe import layout
-from bestia_env.rng import stream
+from bestia_env.rng import below, stream
 from bestia_env.rules.dispatch import legal
 from bestia_env.view import look
 
@@ -130,3 +139,81 @@ def test_an_illegal_choice_of_a_network_is_an_error_that_names_it(action: int) -
     bad = Policy("net:bad", "bestia", NETWORK, network=Stubborn(action))
     with pytest.raises(ValueError, match=rf"'net:bad' chose action {action}"):
         play_piece(Table("bestia"), [bad], Piece((0, 0, 0, 0), 0, 5))
+
+
+@dataclass(frozen=True)
+class Drawer:
+    """A chooser that draws one of the legal actions by lot, and sees a VIEW."""
+
+    bids_only: bool = False
+    num_players: int | None = None
+    draws: int = 50
+
+    def act_batch(self, states: np.ndarray, hands: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        views, actions = turn_views(states, hands), np.empty(hands.size, np.int64)
+        for k, view in enumerate(views):
+            choices = [action for action in range(64) if has(legal(view), action)]
+            actions[k] = choices[below(chances[k : k + 1], len(choices))]
+        return actions
+
+
+def choosing_policies(game: str, n: int) -> list[Policy]:
+    """Choosers of all, of bids among a baseline's or a network's cards, and beside a rule."""
+    baseline, network = parse_policy(BEST_BASELINES[game], game, n), random_network(game, n)
+    bids = {"beast": "play if trumps >= 2", "bestia": "knock if trumps >= 1"}
+    rule = parse_policy(bids[game], game, n)
+    drawn = Policy("drawn", game, CHOOSER, chooser=Drawer())
+    return [
+        drawn,
+        replace(baseline, spec="bids drawn", chooser=Drawer(bids_only=True)),
+        replace(network, spec="bids drawn, cards by a network", chooser=Drawer(bids_only=True)),
+        replace(drawn, spec="cards drawn", program=rule.program),
+    ]
+
+
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 5)])
+def test_choosers_play_as_if_asked_one_by_one(game: str, n: int) -> None:
+    policies = [*choosing_policies(game, n), *some_policies(game, n)]
+    states = new_states(game, n, None, 12 * n)
+    deal_copies(states, n, np.uint64(7), 0, 0)
+    seated = np.random.default_rng(1).integers(len(policies), size=(states.size, n))
+    rngs = np.random.default_rng(2).integers(2**63, size=(states.size, n)).astype(np.uint64)
+    slow_states, slow_rngs = states.copy(), rngs.copy()
+    play(states, policies, seated, rngs)
+    for i in range(states.size):
+        play_slowly(slow_states, i, policies, seated[i], slow_rngs[i])
+    assert states.tobytes() == slow_states.tobytes()
+    assert (rngs == slow_rngs).all()
+
+
+@pytest.mark.parametrize("game", ["beast", "bestia"])
+def test_choosers_answer_in_the_place_of_whoever_is_to_act(game: str) -> None:
+    states = new_states(game, 4, None, 20)
+    deal_copies(states, 1, np.uint64(7), 0, 0)
+    chances = np.arange(20, dtype=np.uint64)
+    for policy in choosing_policies(game, 4):
+        asked = chances.copy()
+        actions = choose(policy, states, asked)
+        for i in range(states.size):
+            view, rng = turn_views(states, np.array([i])), chances[i : i + 1].copy()
+            assert policy.act(view, legal(view[0]), rng) == actions[i]
+            assert rng[0] == asked[i]
+    drawn = choosing_policies(game, 4)[0].probabilities(turn_views(states, np.array([0])), 0)
+    assert drawn.sum() == pytest.approx(1)
+    assert np.count_nonzero(drawn) == 2
+
+
+def test_choosers_are_held_to_the_rules_and_to_their_table() -> None:
+    class Wrong(Drawer):
+        def act_batch(self, states, hands, chances):
+            return np.full(hands.size, 64)
+
+    policy = Policy("wrong", "bestia", CHOOSER, chooser=Wrong(num_players=4))
+    assert policy.same_as(replace(policy))
+    assert not policy.same_as(choosing_policies("bestia", 4)[0])
+    states = new_states("bestia", 4)
+    deal_copies(states, 1, np.uint64(7), 0, 0)
+    with pytest.raises(ValueError, match="'wrong' chose action 64, which is not legal"):
+        play(states, [policy], np.zeros((1, 4), np.int64), np.zeros((1, 4), np.uint64))
+    with pytest.raises(ValueError, match="'wrong' plays with 4 players, not 5"):
+        check_policies(Table("bestia", 5), [policy])
