@@ -27,7 +27,7 @@ BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the
 # Policies of which each name, before a colon, stands for a whole family, by the module that knows
 # it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
 # ValueError. They are imported when they are asked for, since they take a moment.
-FAMILIES: dict[str, str] = {}
+FAMILIES: dict[str, str] = {"bids": "agents.bids.table"}
 
 
 class Chooser(Protocol):

@@ -7,6 +7,7 @@ nothing else are one class: the game is the same for both, and this loses nothin
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 
@@ -70,6 +71,8 @@ CLASSES = int(_CLASSES.max()) + 1
 FAMILIES = np.empty(CLASSES, np.int64)
 """(CLASSES,) the rough class of each, by which rare ones are judged."""
 FAMILIES[_CLASSES] = _numbered([_rough(hand) for hand in _HANDS])
+CLASSES_HASH = hashlib.sha256(_CLASSES.tobytes()).hexdigest()[:16]
+"""Changes with what a table relies on."""
 SHARES = np.bincount(_CLASSES) / len(_HANDS)
 """(CLASSES,) how often each is dealt."""
 
@@ -190,6 +193,14 @@ def parents(num_players: int) -> np.ndarray:
             said = sum((digit == 0) << before for before, digit in enumerate(digits))
             found[first + k * width : first + (k + 1) * width] = (1 << place) - 1 + said
     return found
+
+
+def askers(num_players: int) -> np.ndarray:
+    """(nodes,) int64, the place of the seat that is asked, counted from the eldest as 0."""
+    n = num_players
+    auction = [place for place in range(n) for _ in range(2**place)]
+    offers = [place for place in range(n) for _ in range(3**place * 2 ** (n - 1 - place))]
+    return np.array(auction + offers)
 
 
 @jit

@@ -34,15 +34,6 @@ def worth_of_turn(worths: np.ndarray, chances: np.ndarray) -> np.ndarray:
     return worths[..., 0] + chances * (worths[..., 1] - worths[..., 0])
 
 
-def best_responses(sums: Sums, parents: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """(nodes, classes) float64: 1 where the loud bid did better on these deals, 0 where not."""
-    worths = sums.worths.reshape(*shape, 2).copy()
-    later = parents >= 0
-    best = worths.max(axis=-1)
-    np.add.at(worths[..., 0], parents[later], best[later])
-    return (worths[..., 1] > worths[..., 0]).astype(float)
-
-
 def seat_worths(
     sums: Sums, parents: np.ndarray, seats: np.ndarray, chances: np.ndarray
 ) -> np.ndarray:
