@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from agents.bids.gaps import Gap
     from agents.bids.solver import Game, Solution
+    from agents.policies import Policy
 
 SAVE_EVERY = 20.0  # seconds
 EVALUATED_FROM = 10**12  # deals by which a table is judged; it is learnt on those from 0 on
@@ -40,8 +41,12 @@ class Arguments:
     """Game and players, such as bestia-4."""
     cards: str | None = None
     """Who plays the cards: a baseline or net:FILE; net:NAME if nobody is named."""
-    iterations: int = 200
-    """How often all tables are learnt from."""
+    warm_cards: str | None = None
+    """Who plays the cards in the first iterations, a baseline; the game's best if none is named."""
+    warm: int = 150
+    """Iterations with these cards, which are fast; the mean of all tables begins after them."""
+    iterations: int = 250
+    """Iterations in all, each of which learns from so many deals."""
     deals: int = 20_000
     """Deals in each iteration."""
     judge_deals: int = 2_000_000
@@ -66,13 +71,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(parsed: Arguments, command: str) -> None:
     from agents.bids.gaps import gap
+    from agents.bids.solver import sharpened
     from agents.bids.table import ENDING, WHOLE, BidTable, rounded, save_table
     from bestia_env.rules.table import check_coins
 
-    check_coins("iterations", parsed.iterations, least=1)
+    check_coins("warm", parsed.warm, least=0)
+    check_coins("iterations", parsed.iterations, least=parsed.warm + 1)
     check_coins("deals", parsed.deals, least=1)
     check_coins("judge_deals", parsed.judge_deals, least=100)
-    game, cards = _game(parsed)
+    game, warm_game, cards = _games(parsed)
     folder = parsed.run or RUNS / "bids" / parsed.name
     path = parsed.out or folder / f"{parsed.name}{ENDING}"
     if path.suffix != ENDING:
@@ -80,43 +87,59 @@ def _run(parsed: Arguments, command: str) -> None:
     for parent in (folder, path.parent):
         parent.mkdir(parents=True, exist_ok=True)
     with hands_progress(parsed.iterations * parsed.deals + parsed.judge_deals, "deals") as progress:
-        solution, seconds = _solve(parsed, game, cards, folder / "solution.npz", progress)
-        shares = rounded(solution.average())
+        solution, seconds = _solve(
+            parsed, game, warm_game, folder / "solution.npz", progress
+        )
+        shares = rounded(sharpened(solution.average()))
         began = time.perf_counter()
         judged = shares.reshape(game.shape) / WHOLE
         found = gap(game, judged, parsed.judge_deals, EVALUATED_FROM, progress)
         judging = time.perf_counter() - began
-    facts = _facts(parsed, game, found, command, {"solving": seconds, "judging": judging})
+    spent = {"solving": seconds, "judging": judging}
+    facts = _facts(parsed, game, warm_game.cards.spec, found, command, spent)
     save_table(path, BidTable(game.table.game, game.table.num_players, cards, shares, facts))
     for line in _report(game, found):
         print(line)
     print(f"wrote {path}, {path.stat().st_size:,} bytes")
 
 
-def _game(parsed: Arguments) -> tuple[Game, str]:
-    """What is solved, and the spec of who plays the cards."""
+def _games(parsed: Arguments) -> tuple[Game, Game, str]:
+    """What is solved, the same with fast cards, and the spec of who plays the cards."""
     from agents.arena import Table
     from agents.bids.solver import Game
     from agents.bids.table import num_players_of
-    from agents.policies import parse_policy
+    from agents.policies import BEST_BASELINES
     from agents.rules import parse_rules
 
     name, players = num_players_of(parsed.name)
     cards = parsed.cards or f"net:{parsed.name}"
-    policy = parse_policy(cards, name, players)
+    policy, fast = (
+        _card_player(spec, name, players)
+        for spec in (cards, parsed.warm_cards or BEST_BASELINES[name])
+    )
+    game = Game(
+        Table(name, players, parse_rules(name, parsed.rules), 1, parsed.seed), policy
+    )
+    return game, game.with_cards(fast), cards
+
+
+def _card_player(spec: str, game: str, num_players: int) -> Policy:
+    from agents.policies import parse_policy
+
+    policy = parse_policy(spec, game, num_players)
     if policy.program is not None or policy.chooser is not None:
-        raise ValueError(f"cards must be played by a baseline or a network, not {cards!r}")
-    rules = parse_rules(name, parsed.rules)
-    return Game(Table(name, players, rules, 1, parsed.seed), policy), cards
+        raise ValueError(f"cards must be played by a baseline or a network, not {spec!r}")
+    return policy
 
 
 def _solve(
-    parsed: Arguments, game: Game, cards: str, path: Path, progress: Callable[[int], None]
+    parsed: Arguments, game: Game, warm_game: Game, path: Path, progress: Callable[[int], None]
 ) -> tuple[Solution, float]:
     """Learn, from where an earlier run stopped if there is one; and the seconds of this one."""
     from agents.bids.solver import TREMBLE, Solution
 
-    setting = json.dumps([game.table.words, cards, parsed.deals, parsed.seed])
+    specs = warm_game.cards.spec, parsed.warm, game.cards.spec
+    setting = json.dumps([game.table.words, *specs, parsed.deals, parsed.seed])
     solution = Solution.load(path, setting) or Solution.new(game.shape)
     if solution.iterations > parsed.iterations:
         raise ValueError(
@@ -127,7 +150,10 @@ def _solve(
     while solution.iterations < parsed.iterations:
         first = solution.iterations * parsed.deals
         chances = solution.chances(game.families)
-        sums = game.walk(chances, first, first + parsed.deals, TREMBLE)
+        if solution.iterations == parsed.warm:
+            solution.forget_average()
+        player = game if solution.iterations >= parsed.warm else warm_game
+        sums = player.walk(chances, first, first + parsed.deals, TREMBLE)
         solution.step(sums, game.parents, chances)
         progress(parsed.deals)
         if time.perf_counter() - saved > SAVE_EVERY or solution.iterations == parsed.iterations:
@@ -137,7 +163,12 @@ def _solve(
 
 
 def _facts(
-    parsed: Arguments, game: Game, found: Gap, command: str, seconds: dict[str, float]
+    parsed: Arguments,
+    game: Game,
+    warm_cards: str,
+    found: Gap,
+    command: str,
+    seconds: dict[str, float],
 ) -> dict:
     """How it was solved and what came of it, for the file's header."""
     from agents.checkpoints import git_commit, versions
@@ -148,6 +179,7 @@ def _facts(
         "command": command,
         "seed": parsed.seed,
         "iterations": parsed.iterations,
+        "warm": [warm_cards, parsed.warm],
         "deals": parsed.iterations * parsed.deals,
         "nash_conv": {
             "low": found.low.mean,

@@ -52,6 +52,10 @@ class Game:
         self.families = module.FAMILIES
         self._player, self._desk = card_player(cards), Desk.at(table)
 
+    def with_cards(self, cards: Policy) -> Game:
+        """The same game with the cards played by somebody else."""
+        return Game(self.table, cards)
+
     def walk(self, chances: np.ndarray, first: int, stop: int, tremble: float = 0.0) -> Sums:
         """What is found in some deals when all bid by these chances, (nodes, classes)."""
         sums, keys = Sums.nothing(chances.size), self.table.keys
@@ -117,6 +121,10 @@ class Solution:
         self.loud += weight * reach * chances
         self.reach += weight * reach
 
+    def forget_average(self) -> None:
+        """Begin the mean anew; regrets stay."""
+        self.loud[:] = self.reach[:] = 0
+
     def average(self) -> np.ndarray:
         """(nodes, classes) chances of the loud bid, the mean over all iterations."""
         return np.where(self.reach > 0, self.loud / np.where(self.reach > 0, self.reach, 1), 0.5)
@@ -148,6 +156,14 @@ class Solution:
         if made_for != setting:
             raise ValueError(f"{path} was begun otherwise: {made_for}, and now {setting}")
         return found
+
+
+def sharpened(chances: np.ndarray) -> np.ndarray:
+    """Chances up to a quarter become 0, from three quarters on 1, those between are spread out.
+
+    Most of the doubt in a mean is that of its noisy beginnings.
+    """
+    return np.clip(2 * chances - 0.5, 0, 1)
 
 
 def _means(regrets: np.ndarray, visits: np.ndarray, families: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ from agents.bids.games import (
     quiet,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import nth
+from bestia_env.bits import ZERO, lowest, nth, without_lowest
 from bestia_env.engine import new_states, start_session
 from bestia_env.rng import stream, unit
 from bestia_env.rules.dispatch import apply, legal
@@ -126,58 +126,59 @@ def _walk(desk, chances, tremble, player, deal, luck, target, sums):
     states[1] = states[0]
     desk.last[1] = -1
     while top:
-        s = states[top]
-        _bid_on(desk, top, chances, tremble, player, luck, target)
-        if bidding(s):
+        if _comes_to_choose(desk, top, chances, tremble, player, deal, luck, target):
+            s = states[top]
             at = entry(s, desk.hands[nth(target)])
             sums.visits[nth(at)] += 1
             states[top + 1] = s
-            apply(s, quiet(s))
-            desk.last[top] = 2 * at
+            for bid in range(2):
+                desk.last[top + bid] = 2 * at + bid
+                apply(states[top + bid], loud(states[top + bid]) if bid else quiet(s))
             top += 1
-            apply(states[top], loud(states[top]))
-            desk.last[top] = 2 * at + 1
-            continue
-        at = desk.last[top]
-        if at >= 0:
-            sums.worths[nth(at >> 1), nth(at & 1)] += _worth(desk, top, player, deal, luck, target)
-        top -= 1
+        else:
+            last = desk.last[top]
+            if last >= 0:
+                worth = desk.worths[nth(outcome(states[top])), nth(target)]
+                sums.worths[nth(last >> 1), nth(last & 1)] += worth
+            top -= 1
 
 
 @jit
-def _bid_on(desk, top, chances, tremble, player, luck, target):
-    """Let the others bid until the target is to choose or the bidding is over."""
+def _comes_to_choose(desk, top, chances, tremble, player, deal, luck, target):
+    """Play a state on until the target is to choose, or else till the outcome's worths are known.
+
+    One call of each verb: compiled code stands in full wherever it is called.
+    """
     s = desk.states[top]
-    while bidding(s):
-        desk.rng[0] = stream(luck, desk.hands.size * s.phase + s.turn)
+    while s.turn != NOBODY:
+        if bidding(s):
+            desk.rng[0] = stream(luck, desk.hands.size * s.phase + s.turn)
+        elif s.plays == 0:
+            if desk.known[nth(outcome(s))] == deal:
+                return False
+            desk.rng[0] = stream(luck, LUCK + outcome(s))
         if not decides(s):
-            apply(s, _card(desk, top, player))
+            action = _card(desk, top, player)
         elif s.turn == target:
-            break
+            return True
         else:
             chance = chances[nth(entry(s, desk.hands[nth(s.turn)]))]
             chance += tremble * (0.5 - chance)
-            apply(s, loud(s) if unit(desk.rng) < chance else quiet(s))
-
-
-@jit
-def _worth(desk, top, player, deal, luck, seat):
-    """Pots per hand of a seat after a bidding that is over."""
-    s = desk.states[top]
+            action = loud(s) if unit(desk.rng) < chance else quiet(s)
+        apply(s, action)
     at = nth(outcome(s))
-    if desk.known[at] != deal:
-        desk.known[at] = deal
-        desk.rng[0] = stream(luck, LUCK + outcome(s))
-        while s.turn != NOBODY:
-            apply(s, _card(desk, top, player))
-        for i in range(desk.hands.size):
-            desk.worths[at, nth(i)] = equity(s, i) / desk.states[0].pot
-    return desk.worths[at, nth(seat)]
+    desk.known[at] = deal
+    for seat in range(desk.hands.size):
+        desk.worths[at, nth(seat)] = equity(s, seat) / desk.states[0].pot
+    return False
 
 
 @jit
 def _card(desk, top, player):
     """What the player of the cards does in the place of the seat to act."""
     s = desk.states[top]
+    choices = legal(s)
+    if without_lowest(choices) == ZERO:
+        return lowest(choices)
     look(desk.states, top, s.turn, desk.views, 0)
-    return choose_card(player, desk.views, legal(s), desk.rng)
+    return choose_card(player, desk.views, choices, desk.rng)
