@@ -23,8 +23,6 @@ import tyro
 from experiments.command_line import RUNS, ends_cleanly, hands_progress
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from agents.bids.gaps import Gap
     from agents.bids.solver import Game, Solution
     from agents.policies import Policy
@@ -87,9 +85,7 @@ def _run(parsed: Arguments, command: str) -> None:
     for parent in (folder, path.parent):
         parent.mkdir(parents=True, exist_ok=True)
     with hands_progress(parsed.iterations * parsed.deals + parsed.judge_deals, "deals") as progress:
-        solution, seconds = _solve(
-            parsed, game, warm_game, folder / "solution.npz", progress
-        )
+        solution, seconds = _solve(parsed, game, warm_game, folder / "solution.npz", progress)
         shares = rounded(sharpened(solution.average()))
         began = time.perf_counter()
         judged = shares.reshape(game.shape) / WHOLE
@@ -117,9 +113,7 @@ def _games(parsed: Arguments) -> tuple[Game, Game, str]:
         _card_player(spec, name, players)
         for spec in (cards, parsed.warm_cards or BEST_BASELINES[name])
     )
-    game = Game(
-        Table(name, players, parse_rules(name, parsed.rules), 1, parsed.seed), policy
-    )
+    game = Game(Table(name, players, parse_rules(name, parsed.rules), 1, parsed.seed), policy)
     return game, game.with_cards(fast), cards
 
 

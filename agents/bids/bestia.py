@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit, has, lowest, nth, size, without_lowest
+from bestia_env.bits import bit, has, lowest, nth, size, without_lowest
 from bestia_env.rules.bestia import (
     AT_AUCTION,
     AT_OFFER,
@@ -39,10 +39,11 @@ _CHOOSE = np.array([[math.comb(k, j) for k in range(OTHERS)] for j in range(CARD
 
 def _suits(hand: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The strengths in trumps, then in each side suit, of a hand of places 0–38."""
-    suits = [tuple(card for card in hand if card < TRUMPS)]
-    for first in range(TRUMPS, OTHERS, RANKS):
-        suits.append(tuple(card - first for card in hand if first <= card < first + RANKS))
-    return suits
+    edges = [0, *range(TRUMPS, OTHERS + 1, RANKS)]
+    return [
+        tuple(card - first for card in hand if first <= card < stop)
+        for first, stop in itertools.pairwise(edges)
+    ]
 
 
 def _numbered(keys: list) -> np.ndarray:
@@ -162,7 +163,7 @@ def entry(s, hand):
 def node(s):
     """The node of the seat to act."""
     n, place = s.num_players, (s.turn - eldest(s)) % s.num_players
-    said = 0
+    said = np.int64(0)
     if s.phase == AT_AUCTION:
         for before in range(place):
             said += np.int64(has(s.knocked, _seat(s, before))) << before
@@ -193,6 +194,17 @@ def parents(num_players: int) -> np.ndarray:
             said = sum((digit == 0) << before for before, digit in enumerate(digits))
             found[first + k * width : first + (k + 1) * width] = (1 << place) - 1 + said
     return found
+
+
+@jit
+def agent(s):
+    """Who decides: the seat to act."""
+    return s.turn
+
+
+def num_agents(num_players: int) -> int:
+    """How many agents there are: the seats."""
+    return num_players
 
 
 def askers(num_players: int) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.core import types
 from numba.extending import overload
 
 from agents import layers
@@ -59,8 +58,7 @@ def choose_card(player, views, legal, rng):
 
 @overload(choose_card)
 def _choose_card(player, views, legal, rng):
-    assert isinstance(player, types.NamedTuple)
-    implementation = _implementation(player.instance_class)
+    implementation = _implementation(player.instance_class)  # of numba's type of a named tuple
     return lambda player, views, legal, rng: implementation(player, views, legal, rng)
 
 

@@ -10,10 +10,10 @@ from types import ModuleType
 
 from numba.extending import overload
 
-from agents.bids import bestia
+from agents.bids import beast, bestia
 from bestia_env.rules.dispatch import rulebook_of
 
-MODULES = {"bestia": bestia}
+MODULES = {"beast": beast, "bestia": bestia}
 
 
 def hand_class(s, seat):
@@ -29,6 +29,11 @@ def bidding(s):
 def decides(s):
     """Does a table choose here? Otherwise whoever plays the cards does."""
     return _module(s).decides(s)
+
+
+def agent(s):
+    """Who decides, from 0 on; the seat to act, unless its later decisions are told apart."""
+    return _module(s).agent(s)
 
 
 def entry(s, hand):
@@ -66,6 +71,12 @@ def _bidding(s):
 @overload(decides)
 def _decides(s):
     implementation = _module(s).decides
+    return lambda s: implementation(s)
+
+
+@overload(agent)
+def _agent(s):
+    implementation = _module(s).agent
     return lambda s: implementation(s)
 
 

@@ -8,6 +8,8 @@ tried gains no less. More deals bring both together.
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,7 +17,7 @@ import numpy as np
 
 from agents.bids.solver import Game, by_family
 from agents.bids.traversal import Sums
-from agents.bids.values import seat_worths, worth_of_turn
+from agents.bids.values import agent_worths, worth_of_turn
 from agents.estimates import Estimate, Moments
 
 PARTS = 20  # each is tried by a response that was chosen on all the others
@@ -28,7 +30,8 @@ class Gap(NamedTuple):
     Attributes:
         low: by responses chosen on other deals; the interval is from so many parts of the deals.
         high: by responses chosen on the same deals.
-        worths: (n,) of every seat in order of play, as all bid now.
+        worths: of every agent in order of play, as all bid now; agents are the seats, and in Beast
+            the dealer once more before he has looked.
         num_deals: deals.
     """
 
@@ -48,32 +51,23 @@ def gap(
     """Bound NashConv of bids (nodes, classes) on so many deals, from deal `first` on."""
     edges = np.linspace(first, first + num_deals, PARTS + 1).astype(int).tolist()
     parts = []
-    for start, stop in zip(edges, edges[1:], strict=False):
+    for start, stop in itertools.pairwise(edges):
         parts.append(game.walk(chances, start, stop))
         progress(stop - start)
-    every = _total(parts)
+    every = functools.reduce(Sums.plus, parts)
     gains = [
-        _gain(game, part, _response(game, _without(every, part), chances), chances)
-        / (stop - start)
-        for part, start, stop in zip(parts, edges, edges[1:], strict=False)
+        _gain(game, part, _response(game, every.plus(part, -1), chances), chances) / (stop - start)
+        for part, (start, stop) in zip(parts, itertools.pairwise(edges), strict=True)
     ]
-    worths = seat_worths(every, game.parents, game.askers, chances) / num_deals
+    worths = agent_worths(every, game.parents, game.askers, chances) / num_deals
     high = _gain(game, every, _best(game, every), chances) / num_deals
     return Gap(Moments.of(np.array(gains)).estimate(), high, worths, num_deals)
 
 
-def _total(parts: list[Sums]) -> Sums:
-    return Sums(sum(part.visits for part in parts), sum(part.worths for part in parts))
-
-
-def _without(every: Sums, part: Sums) -> Sums:
-    return Sums(every.visits - part.visits, every.worths - part.worths)
-
-
 def _gain(game: Game, sums: Sums, response: np.ndarray, chances: np.ndarray) -> float:
     """What the seats gain together by a response, each alone, in sum over the deals."""
-    responses = seat_worths(sums, game.parents, game.askers, response)
-    return float((responses - seat_worths(sums, game.parents, game.askers, chances)).sum())
+    responses = agent_worths(sums, game.parents, game.askers, response)
+    return float((responses - agent_worths(sums, game.parents, game.askers, chances)).sum())
 
 
 def _best(game: Game, sums: Sums) -> np.ndarray:

@@ -39,6 +39,7 @@ class Game:
         cards: who plays the cards.
         parents: (nodes,) int64, see `bestia.parents`.
         askers: (nodes,) int64, see `bestia.askers`.
+        agents: how many there are.
         shape: nodes and classes.
     """
 
@@ -48,6 +49,7 @@ class Game:
         self.table, self.cards = table, cards
         self.parents = module.parents(table.num_players)
         self.askers = module.askers(table.num_players)
+        self.agents = module.num_agents(table.num_players)
         self.shape = self.parents.size, module.CLASSES
         self.families = module.FAMILIES
         self._player, self._desk = card_player(cards), Desk.at(table)
@@ -58,7 +60,7 @@ class Game:
 
     def walk(self, chances: np.ndarray, first: int, stop: int, tremble: float = 0.0) -> Sums:
         """What is found in some deals when all bid by these chances, (nodes, classes)."""
-        sums, keys = Sums.nothing(chances.size), self.table.keys
+        sums, keys = Sums.nothing(chances.size, self.agents), self.table.keys
         self._desk.known[:] = -1
         walk_deals(
             self._desk,

@@ -1,8 +1,9 @@
 """Deals walked through: what each bid of each seat leads to, the others bidding by a table.
 
-External sampling (Lanctot and others 2009): at its own bids a seat goes both ways, at those of
-others one is drawn. Every seat of a deal is looked at in turn; all meet the same chances, so that
-a hand that several come upon is played out once.
+External sampling (Lanctot and others 2009): at its own bids an agent goes both ways, at those of
+others one is drawn. Every agent of a deal is looked at in turn; all meet the same chances, so that
+a hand that several come upon is played out once. Agents are the seats; in Beast also the dealer
+before he has looked.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from agents.arena import Table
 from agents.bids.cards import choose_card
 from agents.bids.games import (
     MODULES,
+    agent,
     bidding,
     decides,
     entry,
@@ -80,23 +82,26 @@ class Sums(NamedTuple):
         visits: (E,) int64, how often the seat was asked.
         worths: (E, 2) float64, pots after the quiet bid and the loud one, summed over the hands
             in which the seat was not asked again.
+        unasked: (agents,) float64, pots summed over the hands in which it was never asked.
     """
 
     visits: np.ndarray
     worths: np.ndarray
+    unasked: np.ndarray
 
     @classmethod
-    def nothing(cls, entries: int) -> Sums:
+    def nothing(cls, entries: int, agents: int) -> Sums:
         """Before the first deal."""
-        return cls(np.zeros(entries, np.int64), np.zeros((entries, 2)))
+        return cls(np.zeros(entries, np.int64), np.zeros((entries, 2)), np.zeros(agents))
 
-    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
-        return Sums(self.visits + other.visits, self.worths + other.worths)
+    def plus(self, other: Sums, times: int = 1) -> Sums:
+        """These sums and others, or less others, of as many deals."""
+        return Sums(*(mine + times * theirs for mine, theirs in zip(self, other, strict=True)))
 
 
 @jit
 def walk_deals(desk, chances, tremble, player, keys, carried, first, stop, sums):
-    """Walk through some deals, for every seat, and add what is found to the sums.
+    """Walk through some deals, for every agent, and add what is found to the sums.
 
     Args:
         desk: `Desk`.
@@ -115,20 +120,20 @@ def walk_deals(desk, chances, tremble, player, keys, carried, first, stop, sums)
         for seat in range(n):
             desk.hands[seat] = hand_class(desk.states[0], seat)
         luck = stream(keys[1], deal)
-        for target in range(n):
+        for target in range(sums.unasked.size):
             _walk(desk, chances, tremble, player, deal, luck, target, sums)
 
 
 @jit
 def _walk(desk, chances, tremble, player, deal, luck, target, sums):
-    """One deal for one seat; states that are open stand on a stack from 1 on."""
-    states, top = desk.states, 1
+    """One deal for one agent; states that are open stand on a stack from 1 on."""
+    states, top, seat = desk.states, 1, nth(min(target, desk.hands.size - 1))
     states[1] = states[0]
     desk.last[1] = -1
     while top:
         if _comes_to_choose(desk, top, chances, tremble, player, deal, luck, target):
             s = states[top]
-            at = entry(s, desk.hands[nth(target)])
+            at = entry(s, desk.hands[seat])
             sums.visits[nth(at)] += 1
             states[top + 1] = s
             for bid in range(2):
@@ -136,9 +141,10 @@ def _walk(desk, chances, tremble, player, deal, luck, target, sums):
                 apply(states[top + bid], loud(states[top + bid]) if bid else quiet(s))
             top += 1
         else:
-            last = desk.last[top]
-            if last >= 0:
-                worth = desk.worths[nth(outcome(states[top])), nth(target)]
+            last, worth = desk.last[top], desk.worths[nth(outcome(states[top])), seat]
+            if last < 0:
+                sums.unasked[nth(target)] += worth
+            else:
                 sums.worths[nth(last >> 1), nth(last & 1)] += worth
             top -= 1
 
@@ -159,7 +165,7 @@ def _comes_to_choose(desk, top, chances, tremble, player, deal, luck, target):
             desk.rng[0] = stream(luck, LUCK + outcome(s))
         if not decides(s):
             action = _card(desk, top, player)
-        elif s.turn == target:
+        elif agent(s) == target:
             return True
         else:
             chance = chances[nth(entry(s, desk.hands[nth(s.turn)]))]

@@ -34,10 +34,10 @@ def worth_of_turn(worths: np.ndarray, chances: np.ndarray) -> np.ndarray:
     return worths[..., 0] + chances * (worths[..., 1] - worths[..., 0])
 
 
-def seat_worths(
-    sums: Sums, parents: np.ndarray, seats: np.ndarray, chances: np.ndarray
+def agent_worths(
+    sums: Sums, parents: np.ndarray, askers: np.ndarray, chances: np.ndarray
 ) -> np.ndarray:
-    """(n,) pots of every seat in sum over the deals, if it alone bids by these chances."""
+    """(agents,) pots of every agent in sum over the deals, if it alone bids by these chances."""
     first = parents < 0
     worth = worth_of_turn(worths_of_bids(sums, parents, chances), chances).sum(axis=1)
-    return np.bincount(seats[first], worth[first])
+    return sums.unasked + np.bincount(askers[first], worth[first])

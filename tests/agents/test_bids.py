@@ -11,16 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.arena import Table, check_policies
-from agents.bids import bestia, solver
+from agents.bids import beast, bestia, solver
+from agents.bids.games import MODULES, entry, hand_class
 from agents.bids.gaps import gap
-from agents.bids.games import entry, hand_class
 from agents.bids.solver import Game, Solution
 from agents.bids.table import BidTable, chances_of, load_table, parse, rounded, save_table
 from agents.bids.traversal import Sums
-from agents.bids.values import seat_worths, worths_of_bids
-from agents.matches import play, turn_views
+from agents.bids.values import agent_worths, worths_of_bids
+from agents.matches import choose, play, turn_views
 from agents.policies import parse_policy
-from bestia_env.bits import has
+from bestia_env.bits import has, lowest
 from bestia_env.engine import new_states, start_session, start_stacked_session
 from bestia_env.games import GAMES
 from bestia_env.rng import stream
@@ -32,10 +32,11 @@ PACK = GAMES["bestia"].pack
 RANKS = bestia.RANKS
 
 
-def dealt(n: int, pack: list[int]) -> np.ndarray:
+def dealt(n: int, pack: list[int], game: str = "bestia") -> np.ndarray:
     """A hand dealt from a pack, the last seat dealing."""
-    states = new_states("bestia", n)
-    start_stacked_session(states, 0, np.uint64(0), n - 1, 0, np.array(pack, np.int8), np.arange(40))
+    states = new_states(game, n)
+    cards = np.array(pack, np.int8)
+    start_stacked_session(states, 0, np.uint64(0), n - 1, 0, cards, np.arange(40))
     return states
 
 
@@ -106,54 +107,125 @@ def test_hands_of_one_class_are_of_one_family(one, other):
 def test_every_bidding_has_a_node_of_its_own(n):
     said: dict[int, tuple] = {}
     before: dict[int, int] = {}
-    _walk_biddings(dealt(n, list(range(40))), n, said, before, {})
+    _walk_biddings(dealt(n, list(range(40))), said, before, {})
     assert sorted(said) == list(range(bestia.num_nodes(n)))
     assert [said[node][0] for node in sorted(said)] == bestia.askers(n).tolist()
     assert [before[node] for node in sorted(said)] == bestia.parents(n).tolist()
 
 
-def _walk_biddings(states, n, said, before, own):
+def _walk_biddings(states, said, before, own):
     s = states[0]
-    if not bestia.bidding(s):
+    module = beast if "said" in states.dtype.names else bestia
+    if not module.bidding(s):
         return
-    node = int(bestia.node(s))
-    public = int(s.turn), int(s.knocked), int(s.passed), int(s.refused), int(s.exchanged)
+    if not module.decides(s):
+        apply(s, lowest(legal(s)))
+        _walk_biddings(states, said, before, own)
+        return
+    node, agent = int(module.node(s)), int(module.agent(s))
+    public = (agent, *_said(s))
     assert said.setdefault(node, public) == public
-    before[node] = own.get(int(s.turn), -1)
-    for bid in (bestia.quiet(s), bestia.loud(s)):
+    before[node] = own.get(agent, -1)
+    for bid in (module.quiet(s), module.loud(s)):
         assert has(legal(s), bid)
         then = states.copy()
         apply(then[0], bid)
-        _walk_biddings(then, n, said, before, {**own, int(s.turn): node})
+        _walk_biddings(then, said, before, {**own, agent: node})
+
+
+def _said(s) -> tuple:
+    """What everybody has heard."""
+    if "said" in s.dtype.names:
+        return (
+            int(s.phase),
+            int(s.player),
+            int(s.upcard_is),
+            *s.said.tolist(),
+            *s.countered.tolist(),
+        )
+    return int(s.knocked), int(s.passed), int(s.refused), int(s.exchanged)
+
+
+@pytest.mark.parametrize("n", [4, 5, 6])
+def test_every_bidding_of_beast_has_a_node_of_its_own(n):
+    said: dict[int, tuple] = {}
+    before: dict[int, int] = {}
+    for upcard in (12, 11, 10, 9, 7, 6, 0):  # an ace, two honours, two of the middle, two others
+        cards = [card for card in range(52) if card != upcard]
+        pack = np.random.default_rng(0).permutation(cards).tolist()
+        pack.insert(n * (n + 1), upcard)
+        _walk_biddings(dealt(n, pack, "beast"), said, before, {})
+    assert sorted(said) == list(range(beast.num_nodes(n)))
+    assert [said[node][0] for node in sorted(said)] == beast.askers(n).tolist()
+    assert [before[node] for node in sorted(said)] == beast.parents(n).tolist()
+
+
+@given(st.permutations(range(52)), st.permutations(range(4)), st.integers(4, 6))
+def test_suits_tell_nothing_in_beast(pack, order, n):
+    renamed = [order[card // 13] * 13 + card % 13 for card in pack]
+    for seat in range(n):
+        hands = [hand_class(dealt(n, deck, "beast")[0], seat) for deck in (pack, renamed)]
+        assert hands[0] == hands[1]
+        assert 0 <= hands[0] < beast.CLASSES
+
+
+def test_buckets_of_beast_tell_apart_what_they_should():
+    upcard = "10h"
+
+    def bucket(hand: str) -> int:
+        pack = GAMES["beast"].pack
+        held, turned = pack.cards(hand), pack.card(upcard)
+        others = [card for card in range(52) if card not in held and card != turned]
+        deck = [*held, *others[:15], turned, *others[15:]]
+        return hand_class(dealt(4, deck, "beast")[0], 0)
+
+    alike = ("Ah 9h 2h Kc 3d", "Ah 9h 6h Kd 4s")
+    different = ("Ah 8h 2h Kc 3d", "Ah 9h 2h Qc 3d", "Ah 9h 2h Kc 3c", "Ah 9h 2h 3h Kc")
+    assert bucket(alike[0]) == bucket(alike[1])
+    assert len({bucket(hand) for hand in (alike[0], *different)}) == 5
 
 
 # Deals walked through, against plain recursion.
 
 
 class Recursion:
-    """The worth of a hand for one seat, by plain recursion over pure bids of the others."""
+    """The worth of a hand for one agent, bid by bid, the others bidding purely."""
 
-    def __init__(self, game: Game, chances: np.ndarray, seat: int) -> None:
-        self.game, self.chances, self.seat = game, chances.ravel(), seat
+    def __init__(self, game: Game, chances: np.ndarray, agent: int) -> None:
+        self.game, self.chances, self.agent = game, chances.ravel(), agent
         self.asked: set[int] = set()
 
-    def worth(self, deal: int, own) -> float:
+    def worth(self, deal: int, own: np.ndarray) -> float:
         table, n = self.game.table, self.game.table.num_players
-        states = new_states(table.game, n, table.rules)
-        start_session(states, 0, np.uint64(stream(table.keys.deals, deal)), n - 1, table.carried)
+        module, states = MODULES[table.game], new_states(table.game, n, table.rules)
+        key = np.uint64(stream(table.keys.deals, deal))
+        start_session(states, 0, key, n - 1, table.carried)
         hands = [hand_class(states[0], seat) for seat in range(n)]
         pot, s = int(states[0].pot), states[0]
-        while s.turn != NOBODY and bestia.decides(s):
-            at = int(entry(s, hands[s.turn]))
-            if s.turn == self.seat:
-                self.asked.add(at)
-                is_loud = own[at]
+        while s.turn != NOBODY and module.bidding(s):
+            if module.decides(s):
+                at = int(entry(s, hands[s.turn]))
+                is_own = module.agent(s) == self.agent
+                if is_own:
+                    self.asked.add(at)
+                is_loud = (own if is_own else self.chances)[at] > 0.5
+                apply(s, module.loud(s) if is_loud else module.quiet(s))
             else:
-                is_loud = self.chances[at] > 0.5
-            apply(s, bestia.loud(s) if is_loud else bestia.quiet(s))
+                apply(s, choose(self.game.cards, states, np.zeros(1, np.uint64))[0])
         play(states, [self.game.cards], np.zeros((1, n), np.int64), np.zeros((1, n), np.uint64))
-        gains = states["gains"][0, self.seat] + (states["pot"][0] - states["carried"][0]) / n
+        seat = min(self.agent, n - 1)
+        gains = states["gains"][0, seat] + (states["pot"][0] - states["carried"][0]) / n
         return gains / pot
+
+
+CARDS = {"bestia": "sound", "beast": "threshold"}
+
+
+@pytest.fixture(scope="module", params=["bestia", "beast"])
+def either(request) -> Game:
+    name = request.param
+    n = GAMES[name].player_counts[0]
+    return Game(Table(name, n, seed=5), parse_policy(CARDS[name], name, n))
 
 
 @pytest.fixture(scope="module")
@@ -166,13 +238,14 @@ def pure(game) -> np.ndarray:
     return np.random.default_rng(1).integers(0, 2, game.shape).astype(float)
 
 
-@pytest.mark.parametrize("seat", range(3))
-def test_worths_of_the_table_are_those_of_plain_recursion(game, pure, seat):
-    sums = game.walk(pure, 0, 40)
-    recursion = Recursion(game, pure, seat)
-    own = np.random.default_rng(2).integers(0, 2, game.shape).astype(float)
-    expected = sum(recursion.worth(deal, own.ravel()) for deal in range(40))
-    assert seat_worths(sums, game.parents, game.askers, own)[seat] == pytest.approx(expected)
+def test_worths_of_the_table_are_those_of_hands_bid_one_by_one(either):
+    pure, own = np.random.default_rng(2).integers(0, 2, (2, *either.shape)).astype(float)
+    sums = either.walk(pure, 0, 60)
+    found = agent_worths(sums, either.parents, either.askers, own)
+    for agent in range(either.agents):
+        recursion = Recursion(either, pure, agent)
+        expected = sum(recursion.worth(deal, own.ravel()) for deal in range(60))
+        assert found[agent] == pytest.approx(expected)
 
 
 def test_the_upper_bound_is_the_best_of_all_responses(game, pure):
@@ -205,13 +278,13 @@ class _Remembering:
         self.families, self._sums = game.families, sums
 
     def walk(self, chances, first, stop):
-        return self._sums if first == 0 else Sums.nothing(chances.size)
+        return self._sums if first == 0 else Sums.nothing(chances.size, 3)
 
 
 def test_deals_may_be_walked_in_any_pieces(game):
     chances = np.random.default_rng(3).random(game.shape)
     whole = game.walk(chances, 0, 300, 0.1)
-    parts = game.walk(chances, 100, 300, 0.1) + game.walk(chances, 0, 100, 0.1)
+    parts = game.walk(chances, 100, 300, 0.1).plus(game.walk(chances, 0, 100, 0.1))
     assert (whole.visits == parts.visits).all()
     assert np.allclose(whole.worths, parts.worths, atol=1e-9)
 
@@ -221,9 +294,7 @@ def test_pots_of_all_sizes_make_the_same_bids_right(game):
     chances = np.random.default_rng(3).random(game.shape)
     small = game.walk(chances, 0, 500)
     big = Game(Table("bestia", 3, pot=8, seed=5), game.cards).walk(chances, 0, 500)
-    gains = [
-        np.diff(worths_of_bids(sums, game.parents, chances), axis=-1) for sums in (small, big)
-    ]
+    gains = [np.diff(worths_of_bids(sums, game.parents, chances), axis=-1) for sums in (small, big)]
     assert np.abs(gains[0]).max() > 1
     assert np.allclose(gains[0], gains[1], atol=1e-9)
 
@@ -239,7 +310,7 @@ class Kuhn:
     table = Table("bestia", 3)
 
     def walk(self, chances, first, stop, tremble=0.0):
-        sums = Sums(np.zeros(12, np.int64), np.zeros((12, 2)))
+        sums = Sums.nothing(12, 2)
         visits, worths = sums.visits.reshape(4, 3), sums.worths.reshape(4, 3, 2)
         for a, b in itertools.permutations(range(3), 2):
             won = 1 if a > b else -1
@@ -252,7 +323,7 @@ class Kuhn:
             worths[1, b, 0] -= (1 - bets) * won
             worths[1, b, 1] -= (1 - bets) * (calls * 2 * won - (1 - calls))
             worths[2, b] -= bets * np.array([1, 2 * won])
-        return Sums(sums.visits * (stop - first), sums.worths * (stop - first) / 6)
+        return Sums(sums.visits * (stop - first), sums.worths * (stop - first) / 6, sums.unasked)
 
 
 def test_the_solver_finds_the_equilibrium_of_kuhn_poker():
@@ -363,7 +434,7 @@ def test_files_keep_tables(tmp_path):
     assert (found.cards, found.facts) == (table.cards, table.facts)
     assert (rounded(chances_of(found)) == table.shares).all()
     assert [file.name for file in path.parent.iterdir()] == ["some.bids"]
-    with pytest.raises(ValueError, match="ends in .bids"):
+    with pytest.raises(ValueError, match="ends in"):
         save_table(tmp_path / "some.json", table)
 
 
