@@ -86,7 +86,7 @@ def _run(parsed: Arguments, command: str) -> None:
         parent.mkdir(parents=True, exist_ok=True)
     with hands_progress(parsed.iterations * parsed.deals + parsed.judge_deals, "deals") as progress:
         solution, seconds = _solve(parsed, game, warm_game, folder / "solution.npz", progress)
-        shares = rounded(sharpened(solution.average()))
+        shares = rounded(sharpened(solution.average(game.families)))
         began = time.perf_counter()
         judged = shares.reshape(game.shape) / WHOLE
         found = gap(game, judged, parsed.judge_deals, EVALUATED_FROM, progress)

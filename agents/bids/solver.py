@@ -127,9 +127,13 @@ class Solution:
         """Begin the mean anew; regrets stay."""
         self.loud[:] = self.reach[:] = 0
 
-    def average(self) -> np.ndarray:
-        """(nodes, classes) chances of the loud bid, the mean over all iterations."""
-        return np.where(self.reach > 0, self.loud / np.where(self.reach > 0, self.reach, 1), 0.5)
+    def average(self, families: np.ndarray) -> np.ndarray:
+        """(nodes, classes) chances of the loud bid, the mean over all iterations.
+
+        Where a hand never came, since it always bid before, it is by the regrets alone.
+        """
+        came = self.reach > 0
+        return np.where(came, self.loud / np.where(came, self.reach, 1), self.chances(families))
 
     def save(self, path: Path, setting: str) -> None:
         """Write it whole, with what it was made for."""

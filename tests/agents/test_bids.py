@@ -331,7 +331,7 @@ def test_the_solver_finds_the_equilibrium_of_kuhn_poker():
     for _ in range(3000):
         chances = solution.chances(game.families)
         solution.step(game.walk(chances, 0, 1), game.parents, chances)
-    found = solution.average()
+    found = solution.average(game.families)
     assert found[1, 0] == pytest.approx(1 / 3, abs=0.03)  # the bluff with the knave
     assert found[2, 1] == pytest.approx(1 / 3, abs=0.03)  # the call with the queen
     assert found[0, 2] == pytest.approx(3 * found[0, 0], abs=0.06)
@@ -349,10 +349,11 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(game, tmp_path):
             solution.step(game.walk(chances, first, first + 100, 0.01), game.parents, chances)
         return solution
 
+    families = game.families
     whole = steps(Solution.new(game.shape), 4)
     path = tmp_path / "solution.npz"
     steps(Solution.new(game.shape), 2).save(path, "this")
-    assert (steps(Solution.load(path, "this"), 4).average() == whole.average()).all()
+    assert (steps(Solution.load(path, "this"), 4).average(families) == whole.average(families)).all()
     with pytest.raises(ValueError, match="was begun otherwise: this, and now that"):
         Solution.load(path, "that")
     path.write_bytes(path.read_bytes()[:-100])
