@@ -67,8 +67,8 @@ class Table:
     def __post_init__(self) -> None:
         """Check the arguments and fill in the rules."""
         game = game_named(self.game)
-        game.check_num_players(self.num_players)
         object.__setattr__(self, "rules", game.make_rules(self.rules, {}))
+        game.check_num_players(self.num_players, self.rules)
         check_coins("pot", self.pot, least=1, most=10**9)
         check_coins("seed", self.seed, least=0, most=2**64 - 1)
         check_coins("the pot carried in", self.carried, least=0)

@@ -27,7 +27,10 @@ BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the
 # Policies of which each name, before a colon, stands for a whole family, by the module that knows
 # it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
 # ValueError. They are imported when they are asked for, since they take a moment.
-FAMILIES: dict[str, str] = {"bids": "agents.bids.table"}
+FAMILIES: dict[str, str] = {
+    "bids": "agents.bids.table",
+    "equilibrium": "agents.equilibria.player",
+}
 
 
 class Chooser(Protocol):
@@ -182,7 +185,7 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
         ValueError: no such policy, a number it does not take, a network that does not fit, or a
             rule in which something is wrong.
     """
-    game_named(game).check_num_players(num_players)
+    game_named(game).check_seats(num_players)
     name, _, file = spec.partition(":")
     if name == "rule" and file:
         return _bidder(spec, _text_of(spec, file), game, num_players)

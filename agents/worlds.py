@@ -131,8 +131,8 @@ def _deal_hidden(w, hidden, levels, room):
     """Cards for the seats that have shown voids, then for all others; the rest is the pack."""
     if levels > 0:
         hidden = _deal_by_suits(w, hidden, levels, room)
-    w.dealt = w.settled = w.pack.size - size(hidden)
-    for place in range(w.dealt, w.pack.size):
+    w.dealt = w.settled = w.pack_size - size(hidden)
+    for place in range(w.dealt, w.pack_size):
         w.pack[nth(place)] = lowest(hidden)
         hidden = without_lowest(hidden)
     for seat in range(w.num_players):
@@ -379,11 +379,6 @@ def _complete_compiled(w):
 
 
 @jit
-def _pack(v):
-    return bit(v.pack.size) - ONE
-
-
-@jit
 def _everybody(v):
     return bit(v.num_players) - ONE
 
@@ -393,7 +388,7 @@ def _unseen_beast(v):
     seen = v.hands[nth(v.viewer)] | v.discard | _played_by(v, _everybody(v))
     if v.upcard_is != beast.TAKEN:
         seen |= bit(v.upcard)
-    return _pack(v) & ~seen
+    return v.in_use & ~seen
 
 
 @jit
@@ -401,7 +396,7 @@ def _num_hidden_beast(v, seat):
     if seat == v.viewer and not is_blind(v, seat):
         return 0
     taken = seat == v.dealer and v.phase == beast.AT_DISCARD
-    return beast.cards_each(v) + taken - size(_played_by(v, bit(seat)))
+    return v.cards_each + taken - size(_played_by(v, bit(seat)))
 
 
 @jit
@@ -425,7 +420,7 @@ def _unseen_bestia(v):
         seen |= bit(v.upcard)
     if not v.gathered or has(v.exchanged, v.viewer):
         seen |= v.thrown[nth(v.viewer)]
-    return _pack(v) & ~seen
+    return v.in_use & ~seen
 
 
 @jit
@@ -436,7 +431,7 @@ def _num_hidden_bestia(v, seat):
         holds = bestia.is_in(v, seat)
     else:
         holds = not has(v.refused | v.exchanged, seat)
-    return bestia.CARDS_EACH * holds - size(_played_by(v, bit(seat)))
+    return v.cards_each * holds - size(_played_by(v, bit(seat)))
 
 
 @jit
@@ -458,7 +453,7 @@ def _complete_bestia(w):
 @jit
 def _deal_thrown(w, seats):
     while seats != ZERO:
-        w.thrown[nth(lowest(seats))] = next_cards(w, bestia.CARDS_EACH)
+        w.thrown[nth(lowest(seats))] = next_cards(w, w.cards_each)
         seats = without_lowest(seats)
 
 
@@ -478,9 +473,9 @@ def _gather_again(w, seats):
             kept |= w.hands[nth(seat)]
         if has(w.exchanged, seat):
             kept |= w.thrown[nth(seat)]
-    heap = _pack(w) & ~kept & ~known
+    heap = w.in_use & ~kept & ~known
     while seats != ZERO:
-        cards = _draw_cards(w.rng, heap, bestia.CARDS_EACH)
+        cards = _draw_cards(w.rng, heap, w.cards_each)
         w.thrown[nth(lowest(seats))] = cards
         heap &= ~cards
         seats = without_lowest(seats)

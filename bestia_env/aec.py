@@ -70,8 +70,8 @@ class TableEnv(AECEnv):
         """
         super().__init__()
         self.game = game_named(self.game_name)
-        self.game.check_num_players(num_players)
         self.rules = self.game.make_rules(rules, options)
+        self.game.check_num_players(num_players, self.rules)
         self.num_hands = checked_num_hands(num_hands)
         self.reward = checked_choice("reward", reward, REWARDS)
         modes = (None, *self.metadata["render_modes"])
@@ -143,7 +143,7 @@ class TableEnv(AECEnv):
             ValueError: the seed or an option is malformed; nothing has changed then.
         """
         seed = checked_seed(seed)
-        deals = DealOptions.read(options, self.game, self.num_players, self.num_hands)
+        deals = DealOptions.read(options, self.game, self.num_players, self.num_hands, self.rules)
         if seed is not None or self._np_random is None:
             self._np_random, _ = seeding.np_random(seed)
         self.reset_from(self._np_random, deals)
@@ -259,7 +259,7 @@ class TableEnv(AECEnv):
             heap = self._deals.heap(hand_number)
             self.states["heap_given"] = heap is not None
             if heap is not None:
-                self.states["heap"] = heap
+                self.states["heap"][:, : heap.size] = heap
 
     def _reward(self, coins: list[float]) -> None:
         self.rewards = dict(zip(self.possible_agents, coins, strict=True))

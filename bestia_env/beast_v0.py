@@ -68,7 +68,7 @@ net coins plus an equal share of the growth of the pot, so that every hand sums 
 
 | Argument | Default | Meaning |
 |---|---|---|
-| `num_players` | 4 | 4, 5 or 6 |
+| `num_players` | 4 | 4, 5 or 6; in a reduction 2 to 6 |
 | `rules` | `BeastRules()` | all options below at once |
 | `num_hands` | 1 | hands in a session, the deal passing; all agents terminate after the last |
 | `reward` | `"equity"` | or `"coins"` |
@@ -85,9 +85,16 @@ Every option may also be a keyword of its own:
 | `demonstration` | `"sure_tricks"` | what may be shown (B-12): "sure_tricks", "top_trumps" or "off". |
 | `revoke` | `"forbidden"` | "forbidden", or "penalty": any card may be played, a revoke costs P (B-13). |
 | `match_limit` | `999999999` | coins, the most that one payment of P may be (B-17). |
+| `ranks` | `13` | how many of the highest ranks are in the pack; fewer than 13 make a reduction of the game for research, like fewer `suits` or `cards` (B-19). |
+| `suits` | `4` | how many suits are in the pack, the first ones. |
+| `cards` | `0` | cards each, and tricks in a hand; 0 for one more than players, which is the most. |
+
+A reduction is for 2 to 6 players; spaces and numbers of actions are as in the full game. Some are
+named in `bestia_env.reductions`.
 
 `reset(options=…)` takes `deck` (an order of all 52 card ids, first card dealt first, or several,
-one for each of the first hands), `dealer` (a seat) and `pot` (coins carried in).
+one for each of the first hands; in a reduction, of the cards in use), `dealer` (a seat) and `pot`
+(coins carried in).
 
 ## Infos
 

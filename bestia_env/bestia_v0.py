@@ -67,7 +67,7 @@ net coins plus an equal share of the growth of the pot, so that every hand sums 
 
 | Argument | Default | Meaning |
 |---|---|---|
-| `num_players` | 4 | 3 to 10 |
+| `num_players` | 4 | 3 to 10; in a reduction 2 to 10 |
 | `rules` | `BestiaRules()` | all options below at once; `BestiaRules.circle()` is a preset |
 | `num_hands` | 1 | hands in a session, the deal passing; all agents terminate after the last |
 | `reward` | `"equity"` | or `"coins"` |
@@ -90,10 +90,17 @@ Every option may also be a keyword of its own:
 | `maxim_2` | `True` | a leader after the first trick leads a trump if he has one (BESTIA-34). |
 | `maxim_3` | `True` | who has to play a trump plays his highest (BESTIA-35, BESTIA-36). |
 | `match_limit` | `999999999` | coins, the most that one payment of P may be, a multiple of 3 (I-01). |
+| `ranks` | `10` | how many of the highest ranks are in the pack; fewer than 10 make a reduction of the game for research, like fewer `suits` or `cards` (I-24). |
+| `suits` | `4` | how many suits are in the pack, the first ones. |
+| `cards` | `3` | cards each, and tricks in a hand. With 2, `stake` and `match_limit` are multiples of 6, and the latter's default counts as 999 999 996. |
+
+A reduction is for 2 to 10 players; spaces and numbers of actions are as in the full game. Some are
+named in `bestia_env.reductions`.
 
 `reset(options=…)` takes `deck` (an order of all 40 card ids, first card dealt first, or several,
-one for each of the first hands), `heap` (likewise, the order in which gathered cards are dealt),
-`dealer` (a seat) and `pot` (coins carried in, a multiple of 3).
+one for each of the first hands; in a reduction, of the cards in use), `heap` (likewise, the order
+in which gathered cards are dealt), `dealer` (a seat) and `pot` (coins carried in, a multiple of 3;
+of 6 with two cards each).
 
 ## Infos
 

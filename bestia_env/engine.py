@@ -33,10 +33,10 @@ def new_states(game: str, num_players: int, rules: Any = None, count: int = 1) -
         (count,) of the game's HAND dtype.
 
     Raises:
-        ValueError: no such game, or one that so many cannot play.
+        ValueError: no such game, or one that so many cannot play by these rules.
     """
     chosen = game_named(game)
-    chosen.check_num_players(num_players)
+    chosen.check_num_players(num_players, rules)
     states = np.zeros(count, chosen.dtype)
     states[0].num_players = num_players
     states[0].viewer = NOBODY

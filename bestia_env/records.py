@@ -105,9 +105,9 @@ class Record:
     def __post_init__(self) -> None:
         """Check every field by itself; whether the actions are legal, `check` tells."""
         game = game_named(self.game)
-        game.check_num_players(self.num_players)
         if type(self.rules) is not game.rules:
             _refuse("rules", f"be {game.rules.__name__}", self.rules)
+        game.check_num_players(self.num_players, self.rules)
         self._check_opening(game)
         self._check_cards(game)
         self._check_actions(game)
@@ -115,8 +115,7 @@ class Record:
         self._check_end()
 
     def _check_opening(self, game: Game) -> None:
-        step = 3 if self.game == "bestia" else 1
-        check_coins("pot", self.pot, least=0, step=step, most=_MOST)
+        check_coins("pot", self.pot, least=0, step=self.rules.pot_unit, most=_MOST)
         check_coins("hand_number", self.hand_number, least=0, most=_MOST)
         self._check_coins_by_seat("coins", self.coins)
         if not isinstance(self.opening, str) or self.opening not in OPENINGS[game.name]:
@@ -136,7 +135,8 @@ class Record:
         if self.heap is not None and self.game == "beast":
             _refuse("heap", "be null in beast", self.heap)
         check_coins("dealer", self.dealer, least=0, most=self.num_players - 1)
-        DealOptions.read({"deck": self.deck, "heap": self.heap}, game, self.num_players, 1)
+        orders = {"deck": self.deck, "heap": self.heap}
+        DealOptions.read(orders, game, self.num_players, 1, self.rules)
 
     def _check_actions(self, game: Game) -> None:
         if not isinstance(self.actions, tuple) or len(self.actions) > _MAX_ACTIONS:
@@ -346,7 +346,7 @@ def record_hand(
     for number, (seat, action) in enumerate(record.actions, 1):
         _carry_out(end, number, seat, action)
     gathered = game.name == "bestia" and end[0].gathered
-    heap = tuple(end[0].heap.tolist()) if gathered else None
+    heap = tuple(end[0].heap[: end[0].pack_size].tolist()) if gathered else None
     return replace(record, heap=heap, **_outcome(end))
 
 
@@ -360,9 +360,9 @@ def _game_of(state: np.ndarray) -> Game:
 def _pack_order(dealt: np.ndarray) -> tuple[int, ...]:
     """The whole pack, had all of it to be dealt; it is shuffled no further than it has to be."""
     s = dealt.copy()[0]
-    while s.dealt < s.pack.size:
+    while s.dealt < s.pack_size:
         next_card(s)
-    return tuple(s.pack.tolist())
+    return tuple(s.pack[: s.pack_size].tolist())
 
 
 def _check_dealt(record: Record, dealt: np.ndarray) -> None:

@@ -131,7 +131,11 @@ class SeatEnv(gymnasium.Env):
         """
         seed = checked_seed(seed)
         deals = DealOptions.read(
-            options, self._table.game, self._table.num_players, self._table.num_hands
+            options,
+            self._table.game,
+            self._table.num_players,
+            self._table.num_hands,
+            self._table.rules,
         )
         super().reset(seed=seed)
         while True:

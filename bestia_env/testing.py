@@ -20,6 +20,7 @@ import numpy as np
 from pettingzoo import AECEnv
 
 from bestia_env.aec import TableEnv
+from bestia_env.rules.table import NO_CARD
 from bestia_env.view import look
 
 EnvFn = Callable[[], AECEnv]
@@ -284,8 +285,8 @@ def _check_hidden_now(table: TableEnv, rng: np.random.Generator) -> None:
 def _redealt(table: TableEnv, seat: int, rng: np.random.Generator) -> np.ndarray:
     """The state with all that the seat cannot know drawn anew."""
     states, size = table.states.copy(), table.game.pack.size
-    hidden = sorted(set(range(size)) - _cards_known(table, seat))
-    renamed = np.arange(size)
+    hidden = sorted(set(table.game.cards_in_use(table.rules)) - _cards_known(table, seat))
+    renamed = np.append(np.arange(size), NO_CARD)  # whose place it keeps, for it is -1
     renamed[hidden] = rng.permutation(hidden)
     fields = states.dtype.names or ()
     for field in set(CARD_SETS) & set(fields):

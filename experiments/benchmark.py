@@ -34,6 +34,7 @@ from experiments.benchmark_figures import (
     clone_figures,
     learning_figures,
     playout_figures,
+    solve_figures,
     vector_figures,
 )
 from experiments.benchmark_peers import peer_figures
@@ -47,6 +48,7 @@ OURS = {
     "learning": learning_figures,
     "aec": aec_figures,
     "arena": arena_figures,
+    "solve": solve_figures,
 }
 GROUPS = (*OURS, "start", "peers")
 
@@ -60,7 +62,8 @@ class Args:
     seconds: float = 1.0
     """about how long one timing takes"""
     only: tuple[str, ...] = GROUPS
-    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, start, peers"""
+    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, solve, start,
+    peers"""
     out: Path | None = None
     """where the figures go; for all groups experiments/results/benchmark.json, else nowhere"""
 

@@ -396,3 +396,34 @@ def _network_decisions(game: str) -> Callable[[int], int]:
         return round(deals * a_deal)
 
     return work
+
+
+def solve_figures() -> list[Figure]:
+    """Hands of the solvers' corpus, with all cards open; the nodes stand in the name."""
+    return [
+        _solver("bestia", 4, "each", 1000, 30e3),
+        _solver("bestia", 4, "all", 1000, 170e3),
+        _solver("beast", 4, "each", 1000),
+        _solver("beast", 4, "all", 1000, 17e3),
+        _solver("beast", 6, "all", 20, 230),
+    ]
+
+
+def _solver(
+    game: str, num_players: int, against: str, count: int, target: float | None = None
+) -> Figure:
+    from agents.solve.corpus import Measured
+
+    hands = Measured(game, num_players, against, count)
+    hands.solve()
+
+    def work(deals: int) -> int:
+        rounds = -(-deals // count)
+        for _ in range(rounds):
+            hands.solve()
+        return rounds * count
+
+    who = "each for itself" if against == "each" else "one against all"
+    name = f"solver, {game.capitalize()}, {num_players} players, {who}"
+    nodes = hands.num_nodes / count
+    return Figure(f"{name}, {nodes:.0f} cards tried", "deals/s", work, target)

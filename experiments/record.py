@@ -53,13 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from agents.reports import check_writable
         from agents.rules import parse_rules
         from bestia_env.files import check_replaceable
+        from bestia_env.games import game_named
         from bestia_env.records import write_records
         from bestia_env.rules.table import check_coins
 
         check_coins("hands", parsed.hands, least=1, most=MOST_HANDS)
         seed = secrets.randbits(32) if parsed.seed is None else parsed.seed
         check_coins("seed", seed, least=0)
-        rules, players = parse_rules(parsed.game, parsed.rules), seat_policies(parsed)
+        rules = parse_rules(parsed.game, parsed.rules)
+        game_named(parsed.game).check_num_players(parsed.num_players, rules)
+        players = seat_policies(parsed)
         check_writable(parsed.out.parent)
         check_replaceable(parsed.out)
         print(f"seed {seed}")
@@ -76,10 +79,8 @@ def seat_policies(parsed: Arguments) -> list[Policy]:
         ValueError: there is no such policy, or more are given than there are seats.
     """
     from agents.policies import default_specs, parse_policy
-    from bestia_env.games import game_named
 
     n = parsed.num_players
-    game_named(parsed.game).check_num_players(n)
     specs = parsed.policies or default_specs(parsed.game)[:n]
     if len(specs) > n:
         raise ValueError(f"policies must be at most {n}, one for each seat, not {len(specs)}")

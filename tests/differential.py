@@ -23,6 +23,7 @@ from bestia_env import engine
 from bestia_env.rules import beast
 from tests.referee import BeastReferee, BestiaReferee
 from tests.sessions import (
+    REDUCED,
     TABLES,
     Session,
     Table,
@@ -35,6 +36,7 @@ from tests.sessions import (
 REFEREES = {"beast": BeastReferee, "bestia": BestiaReferee}
 HANDS = 4  # in a session
 CHUNK = 100  # sessions in a task
+REDUCING = {"ranks", "suits", "cards", "stake"}
 SECONDS = 5  # between two lines of progress
 
 Choose = Callable[["Match", list[int]], int | None]
@@ -275,8 +277,8 @@ def _count_beast(match: Match) -> None:
             "lone player loses": lost and settlement.counterer is None,
             "both lose": lost and settlement.counterer is not None,
             "tie": tricks[-1] == tricks[-2] > 0,
-            "early end": 0 < sum(tricks) < match.session.num_players + 1,
-            "all tricks": sum(tricks) == match.session.num_players + 1,
+            "early end": 0 < sum(tricks) < match.referee.h,
+            "all tricks": sum(tricks) == match.referee.h,
             "revoke": any(settlement.penalties),
             "several revoke": sum(coins > 0 for coins in settlement.penalties) > 1,
             "revoker wins": settlement.winner is not None
@@ -354,13 +356,15 @@ BESTIA = Facts(_bestia_states, _bestia_settlements, _count_bestia)
 # Playing, replaying, and cutting down.
 
 
-def play_random(rng: Random, game: str, num_players: int, hands: int = HANDS) -> Match:
-    """Play one random session.
+def play_random(
+    rng: Random, game: str, num_players: int, hands: int = HANDS, *, reduced: bool = False
+) -> Match:
+    """Play one random session, of a random reduction if it shall be one.
 
     Raises:
         Mismatch: the two differ; says how to see it again.
     """
-    match = Match(random_session(rng, game, num_players, hands))
+    match = Match(random_session(rng, game, num_players, hands, reduced=reduced))
     style = random_style(rng)
     try:
         match.play(lambda match, legal: random_action(rng, match.engine, style, legal))
@@ -423,7 +427,7 @@ def _attempts(s: Session) -> Iterator[Session]:
         yield replace(s, key=None)
     if s.pot:
         yield replace(s, pot=0)
-    for name in s.options:
+    for name in s.options.keys() - REDUCING:  # without those, it would be another pack
         yield replace(s, options={k: v for k, v in s.options.items() if k != name})
 
 
@@ -466,8 +470,9 @@ def play_chunk(task: tuple[int, int, int]) -> Tally:
     rng = Random(f"{seed} {chunk}")
     tally = Tally()
     for number in range(chunk * CHUNK, chunk * CHUNK + sessions):
-        game, num_players = TABLES[number % len(TABLES)]
-        match = play_random(rng, game, num_players)
+        tables = REDUCED if number % 2 else TABLES
+        game, num_players = tables[number // 2 % len(tables)]
+        match = play_random(rng, game, num_players, reduced=tables is REDUCED)
         tally.hands += len(match.engine.actions)
         tally.moves += sum(map(len, match.engine.actions))
         for kind, times in match.kinds.items():
@@ -486,7 +491,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"seed {seed}", flush=True)
     chunks = -(-args.hands // (HANDS * CHUNK))
     tasks = [(seed, chunk, CHUNK) for chunk in range(chunks)]
-    play_chunk((seed, 0, len(TABLES)))  # compiles once, before there are several processes
+    play_chunk((seed, 0, 2 * len(TABLES)))  # compiles once, before there are several processes
     tally, start = Tally(), time.monotonic()
     shown = start
     with multiprocessing.get_context("spawn").Pool(args.jobs) as pool:

@@ -43,7 +43,11 @@ OPTIONS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 POTS = (0, 0, 3, 30, 10**9 - 1, 10**12 - 1)
 CHANCES = (0.1, 0.5, 0.9)
+SIZES = {name: (len(game.pack.suits), len(game.pack.ranks)) for name, game in GAMES.items()}
 TABLES = [(name, n) for name, game in GAMES.items() for n in game.player_counts]
+REDUCED = [(name, n) for name, game in GAMES.items() for n in range(2, game.player_counts.stop)]
+EVERY = [(*table, False) for table in TABLES] + [(*table, True) for table in REDUCED]
+"""Game, number of players, and whether it is reduced."""
 
 
 @dataclass
@@ -73,50 +77,80 @@ class Session:
     actions: list[list[int]] = field(default_factory=list)
 
 
-def random_session(rng: Random, game: str, num_players: int, num_hands: int = 4) -> Session:
-    """Every option at random; one session in five dealt from a key, the rest from random packs."""
+def random_session(
+    rng: Random, game: str, num_players: int, num_hands: int = 4, *, reduced: bool = False
+) -> Session:
+    """Every option at random; one session in five dealt from a key, the rest from random packs.
+
+    A reduction, if it shall be one, is random too (B-19, I-24).
+    """
+    options = {name: rng.choice(values) for name, values in OPTIONS[game].items()}
+    if reduced:
+        options = random_reduction(rng, game, num_players, options)
+    rules = GAMES[game].rules(**options)
+    in_use = GAMES[game].cards_in_use(rules)
     session = Session(
         game,
         num_players,
-        options={name: rng.choice(values) for name, values in OPTIONS[game].items()},
+        options=options,
         dealer=rng.randrange(num_players),
-        pot=rng.choice(POTS),
-        decks=[random_pack(rng, game, num_players) for _ in range(num_hands)],
-        heaps=[rng.sample(range(size), size) for size in [GAMES[game].pack.size] * num_hands],
+        pot=rng.choice(POTS) // rules.pot_unit * rules.pot_unit,
+        decks=[random_pack(rng, game, num_players, rules) for _ in range(num_hands)],
+        heaps=[rng.sample(in_use, len(in_use)) for _ in range(num_hands)],
     )
     return keyed(session, rng.getrandbits(64)) if rng.random() < 0.2 else session
 
 
+def random_reduction(
+    rng: Random, game: str, num_players: int, options: dict[str, Any]
+) -> dict[str, Any]:
+    """The options with fewer cards, mostly few more than are needed."""
+    most, (suits, ranks) = GAMES[game].tricks(num_players), SIZES[game]
+    while True:
+        cards = rng.randint(1, most)
+        needed = num_players * cards + 1
+        size = rng.randint(needed, min(suits * ranks, 2 * needed))
+        in_suits = rng.randint(-(-size // ranks), suits)
+        reduction = {"ranks": -(-size // in_suits), "suits": in_suits, "cards": cards}
+        if cards < most or in_suits * reduction["ranks"] < suits * ranks:
+            break
+    if game == "bestia" and cards == 2:
+        reduction |= {name: max(6, options[name] // 6 * 6) for name in ("stake", "match_limit")}
+    return options | reduction
+
+
 def keyed(session: Session, key: int) -> Session:
     """The same session dealt from a key."""
-    hands = range(len(session.decks))
-    decks = [pack_of_key(session.game, session.num_players, key, hand) for hand in hands]
+    rules = GAMES[session.game].rules(**session.options)
+    place = session.game, session.num_players, rules, key
+    decks = [pack_of_key(*place, hand) for hand in range(len(session.decks))]
     return replace(session, key=key, decks=decks)
 
 
-def pack_of_key(game: str, num_players: int, key: int, hand_number: int) -> list[int]:
+def pack_of_key(game: str, num_players: int, rules: Any, key: int, hand_number: int) -> list[int]:
     """The order in which the engine deals a hand, had it to deal the whole pack."""
-    states = engine.new_states(game, num_players)
+    states = engine.new_states(game, num_players, rules)
     engine.start_sessions(states, np.array([key], np.uint64), 0, 0)
     for _ in range(hand_number):
         engine.deal_next_hand(states, 0)
-    while states[0].dealt < GAMES[game].pack.size:
+    size = int(states[0].pack_size)
+    while states[0].dealt < size:
         next_card(states[0])
-    return states[0].pack.tolist()
+    return states[0].pack[:size].tolist()
 
 
-def random_pack(rng: Random, game: str, num_players: int) -> list[int]:
+def random_pack(rng: Random, game: str, num_players: int, rules: Any) -> list[int]:
     """Mostly with the high trumps in one hand, so that there is something to show or to obey."""
-    size, ranks = GAMES[game].pack.size, len(GAMES[game].pack.ranks)
-    each = GAMES[game].tricks(num_players)
-    deck = rng.sample(range(size), size)
+    in_use, ranks = GAMES[game].cards_in_use(rules), len(GAMES[game].pack.ranks)
+    each = GAMES[game].tricks(num_players, rules)
+    deck = rng.sample(in_use, len(in_use))
     if rng.random() < 0.3:
         return deck
     up = num_players * each if game == "beast" else 0
     start = rng.randrange(num_players) * each + (game == "bestia")
     low = deck[up] // ranks * ranks
-    high = [card for card in reversed(range(low, low + ranks)) if card != deck[up]]
-    favoured = [card for card in high if rng.random() < 0.8][: rng.randint(2, each)]
+    high = [c for c in reversed(range(low, low + ranks)) if c != deck[up] and c in in_use]
+    favoured = [card for card in high if rng.random() < 0.8][: rng.randint(min(2, each), each)]
     for place, card in enumerate(favoured, start):
         other = deck.index(card)
         deck[place], deck[other] = deck[other], deck[place]
@@ -216,7 +250,7 @@ class Table:
         self.actions[-1].append(action)
         engine.act(self.states, 0, action)
         if self.session.key is not None and self.phase == "TRICKS" and self.gathered:
-            self.session.heaps[self.hand] = self.read("heap")
+            self.session.heaps[self.hand] = self.read("heap")[: self.read("pack_size")]
 
     def deal_next(self) -> None:
         """The next hand of the session."""

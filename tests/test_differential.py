@@ -8,17 +8,19 @@ import pytest
 from tests import differential
 from tests.differential import Match, Mismatch, difference, play_random
 from tests.referee import BestiaReferee
-from tests.sessions import TABLES, Session
+from tests.sessions import REDUCED, TABLES, Session
 
 SESSIONS = {"beast": 180, "bestia": 110}  # at each table
 
 
+@pytest.mark.parametrize("reduced", [False, True])
 @pytest.mark.parametrize("game", SESSIONS)
-def test_engine_and_referee_agree(game: str) -> None:
-    rng, tables = Random(5), [n for name, n in TABLES if name == game]
+def test_engine_and_referee_agree(game: str, reduced: bool) -> None:
+    rng, tables = Random(5), [n for name, n in (REDUCED if reduced else TABLES) if name == game]
     least, number, seen = SESSIONS[game] * len(tables), 0, Counter[str]()
     while number < least or not all(seen.values()):
-        seen.update(play_random(rng, game, tables[number % len(tables)]).kinds)
+        n = tables[number % len(tables)]
+        seen.update(play_random(rng, game, n, reduced=reduced).kinds)
         number += 1
         assert number < 20 * least, f"not everything was seen: {seen}"
 

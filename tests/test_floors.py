@@ -13,21 +13,21 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Who may import whom: only one's own floor and those below. Names are relative to bestia_env.
 FLOORS = (
-    ("_jit", "bits", "cards", "files", "rng", "rules"),
+    ("_jit", "bits", "cards", "files", "rng", "rules", "openspiel.draws"),
     ("rules.table", "rules.tricks"),
     ("rules.beast", "rules.bestia"),
-    ("rules.dispatch", "view", "games"),
+    ("rules.dispatch", "view", "games", "reductions"),
     ("observe", "deals", "words"),
     ("engine", "suits", "render.facts", "render.elements", "render.artwork", "render.places"),
-    ("records", "render.text", "render.cards"),
-    ("render.seats",),
-    ("render.svg",),
+    ("records", "render.text", "render.cards", "openspiel.tables"),
+    ("render.seats", "openspiel.hands"),
+    ("render.svg", "openspiel.resampling"),
     ("render.rgb", "render.window"),
     ("render", "render.screen"),
     ("aec", "single", "vector.checks"),
     ("vector.tables", "vector.seats"),
     ("vector",),
-    ("__init__", "beast_v0", "bestia_v0", "registration", "testing"),
+    ("__init__", "beast_v0", "bestia_v0", "registration", "testing", "openspiel"),
 )
 LEVELS = {
     "bestia_env" if name == "__init__" else f"bestia_env.{name}": level
@@ -36,9 +36,12 @@ LEVELS = {
 }
 ABOVE = {"agents": len(FLOORS), "experiments": len(FLOORS) + 1}
 GAMES = ("beast", "bestia")
-# The extra `human`, and who may import it; inside functions, as test_packaging.py finds out.
-PICTURES = {"pygame", "resvg_py"}
-PAINTERS = {"bestia_env.render.rgb", "bestia_env.render.window"}
+# What the extras install, and who may import it; test_packaging.py finds out that others do not.
+EXTRAS = {
+    "bestia_env.render.rgb": {"pygame", "resvg_py"},
+    "bestia_env.render.window": {"pygame", "resvg_py"},
+    "bestia_env.openspiel": {"pyspiel"},
+}
 WRAPPERS = {"gymnasium", "pettingzoo"}
 
 
@@ -104,7 +107,7 @@ def faults(source: str, module: str, modules: set[str]) -> list[str]:
             elif game(module) and game(target) and game(module) != game(target):
                 found.append(f"{module} imports {target}: the games know nothing of each other")
         elif module.startswith("bestia_env"):
-            if module in PAINTERS and top in PICTURES:
+            if top in EXTRAS.get(module, ()):
                 continue
             if top not in core_dependencies() and top not in sys.stdlib_module_names:
                 found.append(f"{module} imports {target}, no dependency of the package")
@@ -137,7 +140,9 @@ def test_imports_go_downward_only(module: str) -> None:
         ("bestia_env.cards", "from pettingzoo import AECEnv", "rules know no environment"),
         ("bestia_env.vector", "import torch", "no dependency of the package"),
         ("bestia_env.vector", "import pygame", "no dependency of the package"),
+        ("bestia_env.vector", "import pyspiel", "no dependency of the package"),
         ("bestia_env.render.rgb", "import pygame, resvg_py", None),
+        ("bestia_env.openspiel", "import pyspiel", None),
         ("bestia_env.novelty", "", "has no level: add it"),
         ("bestia_env.aec", "import bestia_env.novelty", "which has no level"),
     ],

@@ -51,6 +51,7 @@ def test_wheel_is_imported_away_from_the_checkout(wheel: Path, tmp_path: Path) -
         "print(bestia_env.__file__)\n"
         "print(bestia_env.__version__)\n"
         "heavy = {'torch', 'stable_baselines3', 'matplotlib', 'pygame', 'resvg_py', 'agents'}\n"
+        "heavy |= {'pyspiel', 'bestia_env.openspiel'}\n"
         "print(heavy & set(sys.modules))\n"
     )
     done = subprocess.run(

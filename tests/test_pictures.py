@@ -12,7 +12,7 @@ from bestia_env.render import card_svg, cards, render_rgb, render_svg, render_te
 from bestia_env.render.artwork import COLOURS, SUITS
 from bestia_env.render.elements import text_width
 from bestia_env.render.seats import coins_text
-from tests.sessions import TABLES, members
+from tests.sessions import EVERY, TABLES, members
 from tests.test_render import known, laid_away, reshuffled
 from tests.test_render import tables as all_tables
 
@@ -21,10 +21,10 @@ HOSTILE = ["<b>&\"'", "]]>", "\x00\x1b", "line\nbreak", "W" * 200, "李小龍", 
 LEAST_TEXT = 11  # pixels, at the picture's own width of 640
 
 
-def tables(game, num_players, hands=1):
+def tables(game, num_players, hands=1, *, reduced=False):
     """Some of the tables of random hands: the first, one in four, and every hand's end."""
     rng = random.Random(f"{game}{num_players}")
-    for number, table in enumerate(all_tables(game, num_players, hands)):
+    for number, table in enumerate(all_tables(game, num_players, hands, reduced=reduced)):
         if number == 0 or table.turn < 0 or rng.random() < 0.25:
             yield table
 
@@ -56,10 +56,10 @@ def held_by(seat, bits):
     return [(seat, card) for card in members(bits)]
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_a_seat_s_picture_shows_what_it_may_know_and_nothing_else(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_a_seat_s_picture_shows_what_it_may_know_and_nothing_else(game, num_players, reduced):
     rng = random.Random(num_players)
-    for table in tables(game, num_players):
+    for table in tables(game, num_players, reduced=reduced):
         seat = rng.randrange(num_players)
         svg = render_svg(table.states, game, seat)
         shown = {int(card) for card in re.findall(r'data-card="(\d+)"', svg)}
@@ -69,9 +69,9 @@ def test_a_seat_s_picture_shows_what_it_may_know_and_nothing_else(game, num_play
         assert render_svg(table.view(seat), game) == svg
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_an_open_picture_shows_all_cards(game, num_players):
-    for table in tables(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_an_open_picture_shows_all_cards(game, num_players, reduced):
+    for table in tables(game, num_players, reduced=reduced):
         svg = render_svg(table.states, game)
         seats = range(num_players)
         hands = [card for seat in seats for card in held_by(seat, table.read("hands")[seat])]
@@ -82,9 +82,9 @@ def test_an_open_picture_shows_all_cards(game, num_players):
         assert 'class="back"' not in svg
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_the_last_trick_lies_until_the_next_is_led(game, num_players):
-    for table in tables(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_the_last_trick_lies_until_the_next_is_led(game, num_players, reduced):
+    for table in tables(game, num_players, reduced=reduced):
         plays = table.read("plays")
         starts = [start for start in table.read("trick_start") if start < plays]
         played = zip(table.read("play_seat"), table.read("play_card"), strict=True)
@@ -92,10 +92,10 @@ def test_the_last_trick_lies_until_the_next_is_led(game, num_players):
         assert lying(render_svg(table.states, game), "trick") == sorted(expected)
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_texts_are_legible_and_stay_in_the_frame(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_texts_are_legible_and_stay_in_the_frame(game, num_players, reduced):
     rng = random.Random(num_players)
-    for table in tables(game, num_players):
+    for table in tables(game, num_players, reduced=reduced):
         names = [rng.choice(HOSTILE) for _ in range(num_players)]
         root = ET.fromstring(render_svg(table.states, game, rng.choice((None, 0)), names))
         for node, x, y, scale in nodes(root):
@@ -110,9 +110,9 @@ def test_texts_are_legible_and_stay_in_the_frame(game, num_players):
             assert size <= top <= 512, node.text
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_boxes_stay_in_the_frame(game, num_players):
-    for table in tables(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_boxes_stay_in_the_frame(game, num_players, reduced):
+    for table in tables(game, num_players, reduced=reduced):
         for node, x, y, scale in nodes(ET.fromstring(render_svg(table.states, game))):
             if node.tag == SVG + "rect" and float(node.get("width")) < 640:
                 rim = scale * float(node.get("stroke-width", 1)) / 2

@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestia_env import engine
+from bestia_env.games import GAMES
 from tests.sessions import (
     OPTIONS,
     POTS,
+    REDUCED,
     TABLES,
     Session,
     Table,
@@ -19,6 +21,7 @@ from tests.sessions import (
     members,
     random_action,
     random_pack,
+    random_reduction,
     random_style,
     walk,
 )
@@ -28,11 +31,16 @@ KEYS = st.integers(0, 2**64 - 1)
 
 @st.composite
 def sessions(draw: st.DrawFn, num_hands: int = 3) -> Session:
-    game, n = draw(st.sampled_from(TABLES))
+    reduced = draw(st.booleans())
+    game, n = draw(st.sampled_from(REDUCED if reduced else TABLES))
     options = {name: draw(st.sampled_from(values)) for name, values in OPTIONS[game].items()}
     dealer, pot = draw(st.integers(0, n - 1)), draw(st.sampled_from(POTS))
     rng = Random(draw(KEYS))
-    decks = [random_pack(rng, game, n) for _ in range(num_hands)]
+    if reduced:
+        options = random_reduction(rng, game, n, options)
+    rules = GAMES[game].rules(**options)
+    pot -= pot % rules.pot_unit
+    decks = [random_pack(rng, game, n, rules) for _ in range(num_hands)]
     heaps = [rng.sample(deck, len(deck)) for deck in decks]
     session = Session(game, n, options, dealer, pot, decks, heaps)
     return keyed(session, rng.getrandbits(64)) if draw(st.booleans()) else session
@@ -44,7 +52,8 @@ def play(session: Session, seed: int) -> Iterator[Table]:
 
 def all_cards(table: Table) -> list[int]:
     """Every card where it is now."""
-    read, pack = table.read, table.read("pack")
+    read = table.read
+    pack = read("pack")[: read("pack_size")]
     places = [members(hand) for hand in read("hands")] + [read("play_card")[: read("plays")]]
     if table.session.game == "beast":
         places += [members(read("discard")), pack[read("dealt") :]]
@@ -66,7 +75,8 @@ def most_moves(game: str, n: int) -> int:
 @given(sessions(), KEYS)
 def test_every_card_is_in_one_place(session: Session, seed: int) -> None:
     for table in play(session, seed):
-        assert sorted(all_cards(table)) == list(range(table.game.pack.size))
+        rules = table.game.rules(**session.options)
+        assert sorted(all_cards(table)) == table.game.cards_in_use(rules)
 
 
 @given(sessions(), KEYS)

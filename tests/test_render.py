@@ -12,16 +12,17 @@ from bestia_env import engine
 from bestia_env.games import GAMES
 from bestia_env.render import render_svg, render_text
 from bestia_env.view import look
-from tests.sessions import TABLES, Table, members, random_session, walk
+from tests.sessions import EVERY, Table, members, random_session, walk
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def tables(game, num_players, hands=6):
+def tables(game, num_players, hands=6, *, reduced=False):
     """A table at every step of random hands of many options, pots and packs."""
     rng = random.Random(f"{game}{num_players}")
     for _ in range(hands):
-        yield from walk(Table(random_session(rng, game, num_players, num_hands=1)), rng)
+        session = random_session(rng, game, num_players, num_hands=1, reduced=reduced)
+        yield from walk(Table(session), rng)
 
 
 def row(text, seat):
@@ -60,7 +61,8 @@ def names(table, bits):
 def reshuffled(rng, table, seat):
     """The state with all that the seat cannot know drawn anew: cards, and others' penalties."""
     s = table.states.copy()
-    hidden = sorted(set(range(table.game.pack.size)) - set(members(known(table, seat))))
+    in_use = set(members(table.read("in_use")))
+    hidden = sorted(in_use - set(members(known(table, seat))))
     rename = dict(zip(hidden, rng.sample(hidden, len(hidden)), strict=True))
     for field in {"hands", "thrown", "discard"} & set(s.dtype.names):
         sets = s[field][0].reshape(-1) if s[field].ndim > 1 else s[field]
@@ -72,9 +74,9 @@ def reshuffled(rng, table, seat):
     return s
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_it_fits_a_terminal_at_every_step(game, num_players):
-    for table in tables(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_it_fits_a_terminal_at_every_step(game, num_players, reduced):
+    for table in tables(game, num_players, reduced=reduced):
         for seat in (None, table.turn if table.turn >= 0 else 0):
             text = render_text(table.states, game, seat, ascii_only=False)
             plain = render_text(table.states, game, seat, ascii_only=True)
@@ -83,9 +85,9 @@ def test_it_fits_a_terminal_at_every_step(game, num_players):
             assert list(map(len, plain.splitlines())) == list(map(len, text.splitlines()))
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_an_open_table_shows_all_cards(game, num_players):
-    for table in tables(game, num_players, hands=3):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_an_open_table_shows_all_cards(game, num_players, reduced):
+    for table in tables(game, num_players, hands=3, reduced=reduced):
         text = render_text(table.states, game, ascii_only=True)
         assert "?" not in text
         for seat, bits in enumerate(table.read("hands")):
@@ -93,10 +95,10 @@ def test_an_open_table_shows_all_cards(game, num_players):
             assert words(row(text, seat), game) == cards
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_a_seat_sees_what_it_may_know_and_nothing_else(game, num_players):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_a_seat_sees_what_it_may_know_and_nothing_else(game, num_players, reduced):
     rng = random.Random(num_players)
-    for table in tables(game, num_players):
+    for table in tables(game, num_players, reduced=reduced):
         seat = rng.randrange(num_players)
         text = render_text(table.states, game, seat, ascii_only=True)
         assert words(text, game) == names(table, known(table, seat))
@@ -104,17 +106,17 @@ def test_a_seat_sees_what_it_may_know_and_nothing_else(game, num_players):
         assert render_text(other, game, seat, ascii_only=True) == text
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_everybody_can_count_the_cards_of_others(game, num_players):
-    for table in tables(game, num_players, hands=3):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_everybody_can_count_the_cards_of_others(game, num_players, reduced):
+    for table in tables(game, num_players, hands=3, reduced=reduced):
         text = render_text(table.states, game, 0, ascii_only=True)
         for seat in range(1, num_players):
             assert row(text, seat).count("??") == len(members(table.read("hands")[seat]))
 
 
-@pytest.mark.parametrize(("game", "num_players"), TABLES)
-def test_each_trick_goes_to_its_winner(game, num_players):
-    for table in tables(game, num_players, hands=3):
+@pytest.mark.parametrize(("game", "num_players", "reduced"), EVERY)
+def test_each_trick_goes_to_its_winner(game, num_players, reduced):
+    for table in tables(game, num_players, hands=3, reduced=reduced):
         text = render_text(table.states, game, ascii_only=True)
         taken = re.findall(r"^trick .* > player_(\d)$", text, re.MULTILINE)
         assert [taken.count(str(seat)) for seat in range(num_players)] == table.read("tricks")

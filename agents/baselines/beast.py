@@ -25,7 +25,6 @@ from bestia_env.rules.beast import (
     AT_TAKE,
     AT_TRICKS,
     BOTH_LOSE,
-    CARDS,
     COUNTER,
     LEAVE,
     LEFT,
@@ -86,7 +85,6 @@ TAKER = np.array(
     ]
 )
 
-_PACK = np.uint64((1 << CARDS) - 1)
 _SUIT = np.uint64((1 << RANKS) - 1)
 _TWOS = np.uint64(sum(1 << (RANKS * suit) for suit in range(4)))
 _ONE_SUIT, _TWO_SUITS = np.uint64(RANKS), np.uint64(2 * RANKS)
@@ -169,9 +167,15 @@ def _expects_as_much(v, chance, wanted):
 def declared_chance(v):
     """The estimated chance, 0–1, that the seat wins the hand if it declares, or takes, now."""
     if v.phase == AT_TAKE:
-        return TAKER[v.num_players - MIN_PLAYERS, v.upcard % RANKS]
+        return TAKER[_table(v), v.upcard % RANKS]
     counters = 1 if v.phase == AT_COUNTER else 0
-    return 1 / (1 + math.exp(-log_odds(v, WEIGHTS[counters, v.num_players - MIN_PLAYERS])))
+    return 1 / (1 + math.exp(-log_odds(v, WEIGHTS[counters, _table(v)])))
+
+
+@jit
+def _table(v):
+    """The table whose numbers are used: for the few players of a reduction the smallest (B-19)."""
+    return max(v.num_players - MIN_PLAYERS, 0)
 
 
 @jit
@@ -286,7 +290,7 @@ def _unseen(v):
         seen |= bit(v.upcard)
     for i in range(v.plays):
         seen |= bit(v.play_card[i])
-    return _PACK & ~seen
+    return v.in_use & ~seen
 
 
 @jit

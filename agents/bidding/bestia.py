@@ -10,7 +10,6 @@ from agents.bidding.hand import SHARED, shared_feature, strengths
 from bestia_env._jit import jit
 from bestia_env.bits import bit, nth, size
 from bestia_env.rules.bestia import AT_AUCTION, AT_OFFER, PASS, RANKS, REFUSE, Action
-from bestia_env.rules.tricks import suit_cards
 
 FEATURES = (
     *OF_HAND,
@@ -61,7 +60,7 @@ def feature(k, rank, v, rng):
 def _others(v):
     """Strengths of the trumps that others may hold."""
     seen = v.hands[nth(v.viewer)] | bit(v.upcard)
-    return strengths(suit_cards(v.trump, RANKS) & ~seen, v.trump, RANKS)
+    return strengths(v.in_use & ~seen, v.trump, RANKS)
 
 
 @jit

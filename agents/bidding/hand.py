@@ -31,7 +31,7 @@ def shared_feature(k, rank, v, others, behind, opening_pot, ranks, rng):
         rng: (1,) uint64, the player's generator.
     """
     if k <= SURE_TRICKS:
-        return np.float64(_of_hand(k, rank, v.hands[nth(v.viewer)], others, v.trump, ranks))
+        return np.float64(_of_hand(k, rank, v, others, ranks))
     if k == SEAT:
         return np.float64((v.viewer - eldest(v)) % v.num_players)
     if k == BEHIND:
@@ -48,9 +48,10 @@ def shared_feature(k, rank, v, others, behind, opening_pot, ranks, rng):
 
 
 @jit
-def _of_hand(k, rank, held, others, trump, ranks):
-    trumps = strengths(held, trump, ranks)
-    side = held & ~suit_cards(trump, ranks)
+def _of_hand(k, rank, v, others, ranks):
+    held = v.hands[nth(v.viewer)]
+    trumps = strengths(held, v.trump, ranks)
+    side = held & ~suit_cards(v.trump, ranks)
     if k == TRUMPS:
         return size(trumps >> nth(rank))
     if k == SIDES:
@@ -58,7 +59,7 @@ def _of_hand(k, rank, held, others, trump, ranks):
     if k == SURE_TRICKS:
         return size(trumps) - pairs(trumps, others, ranks)
     if k == VOIDS:
-        return _voids(held, ranks)
+        return _voids(held, v.in_use, ranks)
     if k == TOP_SIDE:
         return _top_rank(side, ranks)
     return _rank_from_top(trumps, k - TOP_TRUMP)
@@ -99,8 +100,9 @@ def _top_rank(cards, ranks):
 
 
 @jit
-def _voids(held, ranks):
+def _voids(held, in_use, ranks):
     voids = 0
     for suit in range(4):
-        voids += strengths(held, suit, ranks) == ZERO
+        is_in_use = strengths(in_use, suit, ranks) != ZERO
+        voids += is_in_use and strengths(held, suit, ranks) == ZERO
     return voids

@@ -25,6 +25,7 @@ from agents.bids.traversal import Desk, Sums, walk_deals
 from agents.bids.values import worths_of_bids
 from agents.policies import Policy
 from bestia_env.files import read_bounded, write_whole
+from bestia_env.games import game_named
 
 FAMILY_VISITS = 100.0
 TREMBLE = 0.01  # how often others bid by a toss, so that no place in the bidding is unheard of
@@ -46,6 +47,8 @@ class Game:
     def __init__(self, table: Table, cards: Policy) -> None:
         module = MODULES[table.game]
         module.check_players(table.num_players)
+        if game_named(table.game).is_reduced(table.num_players, table.rules):
+            raise ValueError(f"bids are solved with all cards in the pack, not for {table.words}")
         self.table, self.cards = table, cards
         self.parents = module.parents(table.num_players)
         self.askers = module.askers(table.num_players)

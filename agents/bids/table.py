@@ -96,8 +96,9 @@ def _bid(views, shares, chances, actions):
     for k in range(actions.size):
         v = views[k]
         actions[k] = -1
-        if decides(v):
-            share = shares[entry(v, hand_class(v, v.viewer))]
+        hand = hand_class(v, v.viewer)
+        if decides(v) and hand >= 0:  # none of its classes in a reduction of other hands (I-24)
+            share = shares[entry(v, hand)]
             is_loud = unit(chances[k : k + 1]) * WHOLE < share
             actions[k] = loud(v) if is_loud else quiet(v)
 

@@ -1,8 +1,12 @@
 """What the solvers have in common: the line of play in hand, and positions met before.
 
+The line of play is a stack of frames, one for each card played, that hold no more than the tricks
+need; which cards are legal, which of two takes a trick, and what a hand is worth say the rulebooks
+(see `agents.solve.outcomes`). The last trick is not searched, since everybody has one card left.
+
 Positions are compared where a trick begins, by 64 bits mixed from all that tells in the rest of
-the hand; that two of one search have the same by chance is less likely than a fault of the machine.
-Scores are n times the equity in coins (B-18), which are integers, so that ties are ties.
+the hand: who holds the highest card left of each suit, the next, and so on. That two of one search
+have the same bits by chance is less likely than a fault of the machine.
 """
 
 from __future__ import annotations
@@ -10,52 +14,108 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
+from agents.solve.outcomes import (
+    FACTS,
+    add_trick,
+    find_worth,
+    judge,
+    note_past,
+    playing_seats,
+)
+from agents.solve.partitions import PATTERN, WAYS, who_took
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, bit, has, highest, lowest, nth, without_lowest
+from bestia_env.bits import ONE, ZERO, bit, first_from, lowest, nth, or_else, size, without_lowest
 from bestia_env.games import game_named
 from bestia_env.rng import stream
-from bestia_env.rules import beast, bestia
-from bestia_env.rules.dispatch import apply, legal, rulebook_of
-from bestia_env.rules.table import NO_CARD, equity
-from bestia_env.rules.tricks import suit_of
+from bestia_env.rules.dispatch import legal
+from bestia_env.rules.table import NO_CARD
+from bestia_env.rules.tricks import (
+    beats,
+    cards_that_beat,
+    suit_cards,
+    suit_of,
+    table_cards,
+    trick_cards,
+)
 
-EXACT, AT_LEAST, AT_MOST = range(3)
-_PLACE = np.uint64(6)  # bits for each seat in a key: tricks 3, revoked 1, of the game 2
+FRAME = np.dtype(
+    (
+        np.record,
+        [
+            ("left", np.uint64),  # the cards not tried yet
+            ("held", np.uint64),  # the cards in all hands
+            ("past", np.uint64),  # tricks taken and so on, see `agents.solve.outcomes`
+            ("key", np.uint64),  # of the position, where a trick begins
+            ("card", np.int64),  # the card tried last
+            ("turn", np.int64),
+            ("trick", np.int64),  # the number of the trick, from 0
+            ("laid", np.int64),  # how many cards lie in it
+            ("cards", np.uint64),  # which
+            ("led", np.int64),  # the card led, or NO_CARD
+            ("best", np.int64),  # the card that is winning the trick, and whose it is
+            ("best_seat", np.int64),
+            ("won", np.uint64),  # the card that took the last trick, if its rank told
+            # Of the search.
+            ("told", np.uint64),  # the cards whose ranks tell in the score
+            ("holders", np.uint64, (4,)),  # see `agents.solve.partitions`
+            ("possible", np.uint64),  # the ways it may end, if they are few (max^n of Beast)
+            ("outcome", np.uint64),  # how the hand ends by the best card so far (max^n)
+            ("score", np.int64),  # what it brings (coalition)
+            ("least", np.int64),  # bounds of what the position is worth
+            ("most", np.int64),
+            ("low", np.int64),  # what the coalition's opponent has elsewhere
+            ("high", np.int64),  # what the coalition has elsewhere
+        ],
+    )
+)
+"""A position in the line of play."""
+
+SLOT = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),
+            ("outcome", np.uint64),  # of max^n
+            ("low", np.int64),  # the coalition's bounds
+            ("high", np.int64),
+        ],
+    )
+)
+"""A position met before."""
 
 
 class Room(NamedTuple):
-    """Where a solver works: rows of the line of play, by ply from the root; then the table.
+    """Where a solver works.
 
     Attributes:
-        states: (plies + 1,) records.
-        left: (plies + 1,) uint64, the cards not tried yet.
-        keys: (plies + 1,) uint64, the position's key.
-        scores: (plies + 1, n) int64, those of the best card so far.
-        low: (plies + 1,) int64, what the coalition's opponent has elsewhere.
-        high: (plies + 1,) int64, what the coalition has elsewhere.
-        search: (1,) int64, the number of this search; what others left in the table is void.
-        slot_search: (slots,) int64, the search that filled the slot.
-        slot_keys: (slots,) uint64, of which position.
-        slot_scores: (slots, n) int64, its scores.
-        slot_bounds: (slots,) int8, EXACT, AT_LEAST or AT_MOST.
+        scores: (1, n) int64, what the position solved last is worth: n times the equity in coins.
+        states: (1,) a record, for the rulebook.
+        frames: (plies + 1,) FRAME, from the root.
+        facts: (1,) FACTS, what holds in all of the hand.
+        dealt: (n,) uint64, the cards that each seat holds at the root.
+        owner: (cards,) int64, who does.
+        after: (n,) int64, the next seat that plays.
+        worth: (rows, columns) int64, see `agents.solve.outcomes`.
+        better: (n + 1, n) uint64, likewise.
+        slots: (slots,) SLOT, the table.
+        patterns: (slots or more,) PATTERN, the table of the coalition in Beast.
     """
 
-    states: np.ndarray
-    left: np.ndarray
-    keys: np.ndarray
     scores: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    search: np.ndarray
-    slot_search: np.ndarray
-    slot_keys: np.ndarray
-    slot_scores: np.ndarray
-    slot_bounds: np.ndarray
+    states: np.ndarray
+    frames: np.ndarray
+    facts: np.ndarray
+    dealt: np.ndarray
+    owner: np.ndarray
+    after: np.ndarray
+    worth: np.ndarray
+    better: np.ndarray
+    slots: np.ndarray
+    patterns: np.ndarray
 
 
-def make_room(game: str, num_players: int, slot_bits: int = 16) -> Room:
+def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
     """Room for either solver, to be used for any number of hands.
 
     Args:
@@ -67,22 +127,22 @@ def make_room(game: str, num_players: int, slot_bits: int = 16) -> Room:
         ValueError: an argument is out of range.
     """
     chosen = game_named(game)
-    chosen.check_num_players(num_players)
+    chosen.check_seats(num_players)
     if not 0 <= slot_bits <= 28:
         raise ValueError(f"slot_bits must be from 0 to 28, not {slot_bits!r}")
-    plies, slots = num_players * chosen.tricks(num_players) + 1, 1 << slot_bits
+    tricks = chosen.tricks(num_players)
     return Room(
-        np.zeros(plies, chosen.dtype),
-        np.zeros(plies, np.uint64),
-        np.zeros(plies, np.uint64),
-        np.zeros((plies, num_players), np.int64),
-        np.zeros(plies, np.int64),
-        np.zeros(plies, np.int64),
-        np.zeros(1, np.int64),
-        np.zeros(slots, np.int64),
-        np.zeros(slots, np.uint64),
-        np.zeros((slots, num_players), np.int64),
-        np.zeros(slots, np.int8),
+        np.zeros((1, num_players), np.int64),
+        np.zeros(1, chosen.dtype),
+        np.zeros(num_players * tricks + 2, FRAME),
+        np.zeros(1, FACTS),
+        np.zeros(num_players, np.uint64),
+        np.zeros(chosen.pack.size, np.int64),
+        np.zeros(num_players, np.int64),
+        np.zeros((num_players, max(num_players, tricks + 1)), np.int64),
+        np.zeros((num_players + 1, num_players), np.uint64),
+        np.zeros(1 << slot_bits, SLOT),
+        np.zeros(max(WAYS, 1 << slot_bits) if game == "beast" else WAYS, PATTERN),
     )
 
 
@@ -90,168 +150,203 @@ def make_room(game: str, num_players: int, slot_bits: int = 16) -> Room:
 def begin(states, i, room):
     """Put states[i] at the root, where every legal card is tried, and void the table."""
     room.states[0] = states[i]
-    room.left[0] = legal(room.states[0])
-    room.search[0] += 1
+    s, facts, f = room.states[0], room.facts[0], room.frames[0]
+    _seat_players(s, room)
+    facts.search += 1
+    facts.tricks = s.trick + size(s.hands[nth(s.turn)])
+    f.past = note_past(s)
+    f.turn, f.trick, f.laid, f.cards = s.turn, s.trick, table_cards(s), trick_cards(s)
+    f.led, f.best, f.best_seat = s.led, s.best, s.best_seat
+    f.left = legal(s)
+    find_worth(s, states, i, room)
 
 
 @jit
-def play_next(room, ply):
-    """Play the lowest card not tried yet; the position after it stands at the next ply."""
-    card = lowest(room.left[ply])
-    room.left[ply] = without_lowest(room.left[ply])
-    room.states[ply + 1] = room.states[ply]
-    apply(room.states[ply + 1], card)
+def _seat_players(s, room):
+    """Who holds which card, and who plays after whom."""
+    facts, held = room.facts[0], ZERO
+    facts.playing = playing_seats(s)
+    facts.num_playing = size(facts.playing)
+    for seat in range(s.num_players):
+        cards = s.hands[nth(seat)]
+        room.dealt[nth(seat)] = cards
+        room.after[nth(seat)] = first_from(facts.playing, seat + 1)
+        held |= cards
+        while cards != ZERO:
+            room.owner[nth(lowest(cards))] = seat
+            cards = without_lowest(cards)
+    room.frames[0].held = held
 
 
 @jit
-def card_tried(room, ply):
-    """The card that was played last at this ply."""
-    return room.states[ply + 1].play_card[nth(room.states[ply].plays)]
+def play_next(room, ply, card):
+    """Play a card not tried yet; the position after it stands at the next ply."""
+    s, f, g = room.states[0], room.frames[nth(ply)], room.frames[nth(ply + 1)]
+    f.left = f.left & ~bit(card)
+    f.card = card
+    g.past = f.past
+    if room.facts[0].judged:
+        _recall(room, f)
+        g.past = judge(s, f.past, card)
+    g.held = f.held & ~bit(card)
+    g.trick = f.trick
+    g.laid = f.laid + 1
+    g.cards = bit(card) if f.led == NO_CARD else f.cards | bit(card)
+    _lay(room, f.turn, card, f, g)
+    if g.laid == room.facts[0].num_playing:
+        _gather(room, g)
+    else:
+        g.turn = room.after[nth(f.turn)]
 
 
 @jit
-def score(s, seat):
-    """The seat's equity in a settled hand, times n."""
-    return np.int64(round(s.num_players * equity(s, seat)))
+def _lay(room, seat, card, f, g):
+    """The card beside those of f; g becomes the trick that they make."""
+    s = room.states[0]
+    wins = f.led == NO_CARD or beats(card, f.best, ranks_of(s), s.trump)
+    g.led = card if f.led == NO_CARD else f.led
+    g.best = card if wins else f.best
+    g.best_seat = seat if wins else f.best_seat
 
 
 @jit
-def copy_row(source, i, target, j):
-    """target[j] = source[i], for which numba would make an array between."""
-    for seat in range(source.shape[1]):
-        target[j, seat] = source[i, seat]
-
-
-# Cards that differ in name only.
+def _gather(room, g):
+    """The winner takes the trick and leads."""
+    g.won = who_took(g, ranks_of(room.states[0]))
+    g.past = add_trick(room.states[0], g.past, g.best_seat)
+    g.trick += 1
+    g.turn = g.best_seat
+    g.laid = 0
+    g.led = g.best = NO_CARD
 
 
 @jit
-def distinct_cards(s):
+def tricks_left(room, f):
+    """How many tricks are still to be taken."""
+    return room.facts[0].tricks - f.trick
+
+
+@jit
+def play_last_trick(room, g):
+    """Everybody plays the one card left; `told` is what told in that trick."""
+    won, g.cards = g.won, g.held
+    for _ in range(room.facts[0].num_playing):
+        cards = room.dealt[nth(g.turn)] & g.held
+        _lay(room, g.turn, lowest(cards), g, g)
+        g.turn = room.after[nth(g.turn)]
+    _gather(room, g)
+    g.told, g.won = g.won, won
+
+
+@jit
+def ranks_of(s):
+    """Cards in a suit of the whole pack."""
+    return s.pack.size // 4
+
+
+# Cards to try.
+
+
+@jit
+def likely_card(room, f, ours):
+    """A card not tried yet: to win the trick or, if it is ours, to leave it so; the lowest such.
+
+    It leads the one that ranks highest.
+    """
+    s = room.states[0]
+    if f.led == NO_CARD:
+        return _highest_rank(f.left, ranks_of(s))
+    winning = f.left & cards_that_beat(f.best, ranks_of(s), s.trump)
+    return lowest(or_else(f.left & ~winning if ours else winning, f.left))
+
+
+@jit
+def _highest_rank(cards, ranks):
+    best = lowest(cards)
+    while cards != ZERO:
+        card = lowest(cards)
+        best = card if card % ranks > best % ranks else best
+        cards = without_lowest(cards)
+    return best
+
+
+@jit
+def _recall(room, f):
+    """Set up the table of f, as far as the rulebook asks for it when it names the legal cards."""
+    s = room.states[0]
+    s.turn, s.trick, s.led, s.best = f.turn, f.trick, f.led, f.best
+    s.hands[nth(f.turn)] = room.dealt[nth(f.turn)] & f.held
+
+
+@jit
+def distinct_cards(room, ply):
     """The legal cards of the seat to act, of those that are as good as each other the lowest.
 
     These are neighbours in suit, held by one seat, among the cards that may still take a trick;
     nothing but their order tells, except under the maxims, which name the ace and the highest.
     """
-    cards = legal(s)
-    if _maxims_hold(s):
+    f = room.frames[nth(ply)]
+    _recall(room, f)
+    cards = legal(room.states[0])
+    if without_lowest(cards) == ZERO or room.facts[0].by_name:
         return cards
-    rivals = _rivals(s)
-    distinct, left = ZERO, cards
+    rivals = f.held if f.best == NO_CARD else f.held | bit(f.best)
+    distinct, below, left = bit(lowest(cards)), lowest(cards), without_lowest(cards)
     while left != ZERO:
-        if not _follows_another(s, lowest(left), cards, rivals):
-            distinct |= bit(lowest(left))
-        left = without_lowest(left)
+        card = lowest(left)
+        if not _are_neighbours(below, card, rivals, ranks_of(room.states[0])):
+            distinct |= bit(card)
+        left, below = without_lowest(left), card
     return distinct
 
 
 @jit
-def _rivals(s):
-    """All cards held, and the best of the trick."""
-    rivals = ZERO if s.best == NO_CARD else bit(s.best)
-    for seat in range(s.num_players):
-        rivals |= s.hands[nth(seat)]
-    return rivals
-
-
-@jit
-def _follows_another(s, card, cards, rivals):
-    """Is the next lower card of the suit among these cards?"""
-    ranks, lower = s.pack.size // 4, rivals & (bit(card) - ONE)
-    if lower == ZERO:
-        return False
-    return has(cards, highest(lower)) and suit_of(highest(lower), ranks) == suit_of(card, ranks)
+def _are_neighbours(lower, higher, rivals, ranks):
+    """Are both of one suit, and no rival between them?"""
+    between = rivals & (bit(higher) - ONE) & ~(bit(lower) | (bit(lower) - ONE))
+    return between == ZERO and suit_of(lower, ranks) == suit_of(higher, ranks)
 
 
 # The table.
 
 
 @jit
-def find_slot(room, ply):
-    """The slot that holds the position at this ply, or -1; notes the position's key."""
-    if room.states[ply].led != NO_CARD:
-        return -1
-    room.keys[ply] = _key(room.states[ply])
-    slot = _slot(room, ply)
-    known = room.slot_search[slot] == room.search[0] and room.slot_keys[slot] == room.keys[ply]
-    return slot if known else -1
+def slot_of(room, g):
+    """The slot for the position of g; notes the position's key."""
+    g.key = _key(room, g)
+    return room.slots[g.key & np.uint64(room.slots.size - 1)]
 
 
 @jit
-def remember(room, ply, bound):
-    """Keep the scores of the position at this ply, if a trick begins there."""
-    if room.states[ply].led != NO_CARD:
-        return
-    slot = _slot(room, ply)
-    room.slot_search[slot] = room.search[0]
-    room.slot_keys[slot] = room.keys[ply]
-    copy_row(room.scores, ply, room.slot_scores, slot)
-    room.slot_bounds[slot] = bound
+def slot_again(room, g):
+    """As `slot_of`, once the key is noted."""
+    return room.slots[g.key & np.uint64(room.slots.size - 1)]
 
 
 @jit
-def _slot(room, ply):
-    return np.int64(room.keys[ply] & np.uint64(room.slot_keys.size - 1))
-
-
-@jit
-def _key(s):
+def _key(room, g):
     """64 bits of what tells in the rest of the hand, where a trick begins."""
-    key, marks = np.uint64(s.turn), ZERO
-    for seat in range(s.num_players):
-        key = stream(key, s.hands[nth(seat)])
-        mark = s.tricks[nth(seat)] | (s.revoked[nth(seat)] << 3) | (_mark(s, seat) << 4)
-        marks = (marks << _PLACE) | np.uint64(mark)
-    return stream(key, marks)
-
-
-# What each game adds.
-
-
-def _maxims_hold(s):
-    """Do the maxims tell some cards from their neighbours?"""
-    return _maxims_hold_of(s)(s)
-
-
-def _mark(s, seat):
-    """What the game alone notes of a seat in the tricks, from 0 to 3."""
-    return _mark_of(s)(s, seat)
-
-
-def _maxims_hold_of(s):
-    return _maxims_hold_beast if rulebook_of(s) is beast else _maxims_hold_bestia
-
-
-def _mark_of(s):
-    return _mark_beast if rulebook_of(s) is beast else _mark_bestia
-
-
-@overload(_maxims_hold)
-def _maxims_hold_compiled(s):
-    implementation = _maxims_hold_of(s)
-    return lambda s: implementation(s)
-
-
-@overload(_mark)
-def _mark_compiled(s, seat):
-    implementation = _mark_of(s)
-    return lambda s, seat: implementation(s, seat)
+    s, facts = room.states[0], room.facts[0]
+    key = stream(np.uint64(facts.search), np.uint64(g.turn))
+    key = stream(key, g.past)
+    if facts.by_name:
+        return stream(key, g.held)
+    ranks = ranks_of(s)
+    plain = ZERO
+    for suit in range(4):
+        cards = g.held & suit_cards(suit, ranks)
+        if suit == s.trump:
+            key = stream(key, _holders(room, cards))
+        else:
+            plain += stream(ZERO, _holders(room, cards))
+    return stream(key, plain)
 
 
 @jit
-def _maxims_hold_beast(s):
-    return False
-
-
-@jit
-def _maxims_hold_bestia(s):
-    return s.maxims != bestia.MAXIMS_OFF
-
-
-@jit
-def _mark_beast(s, seat):
-    return np.int64(s.front == seat)
-
-
-@jit
-def _mark_bestia(s, seat):
-    return np.int64(s.breaches[nth(seat)])
+def _holders(room, cards):
+    """Whose these cards of a suit are, from the lowest; no two lists give the same number."""
+    holders = ZERO
+    while cards != ZERO:
+        holders = holders * np.uint64(11) + np.uint64(room.owner[nth(lowest(cards))] + 1)
+        cards = without_lowest(cards)
+    return holders

@@ -119,7 +119,7 @@ class Facts(ABC):
         """What is being decided, or the number of the trick."""
         phase = self.game.phases(self.v.phase).name
         if phase == "TRICKS":
-            return f"trick {self.v.trick + 1} of {self.game.tricks(len(self.seats))}"
+            return f"trick {self.v.trick + 1} of {self.v.cards_each}"
         return self.phase_words[phase]
 
     def held(self, seat: int) -> list[int]:
@@ -189,7 +189,7 @@ class BeastFacts(Facts):
     def number_held(self, seat: int) -> int:
         """See `Facts`."""
         is_to_discard = self.v.phase == beast.AT_DISCARD and seat == self.v.dealer
-        return int(self.v.num_players) + 1 + is_to_discard - self._number_played(seat)
+        return int(self.v.cards_each) + is_to_discard - self._number_played(seat)
 
     def away(self, seat: int) -> list[int]:
         """See `Facts`."""
@@ -211,7 +211,7 @@ class BeastFacts(Facts):
 
     def _is_won(self) -> bool:
         """Has somebody half of the tricks, or are all played? (B-15)."""
-        tricks = self.game.tricks(len(self.seats))
+        tricks = self.v.cards_each
         return bool(2 * max(self.v.tricks) >= tricks or self.v.trick == tricks)
 
 
@@ -243,7 +243,7 @@ class BestiaFacts(Facts):
         return "forced" if _has(v.playing, seat) else ""
 
     def _is_bete(self, seat: int) -> bool:
-        were_played = self.is_over and self.v.trick == bestia.CARDS_EACH
+        were_played = self.is_over and self.v.trick == self.v.cards_each
         return bool(were_played and bestia.is_bete(self.v, seat))
 
     def _is_auction_done(self) -> bool:
@@ -252,7 +252,7 @@ class BestiaFacts(Facts):
     def number_held(self, seat: int) -> int:
         """See `Facts`."""
         in_hand = self.v.playing if self._is_auction_done() else ~self._laid_down()
-        return bestia.CARDS_EACH - self._number_played(seat) if _has(in_hand, seat) else 0
+        return int(self.v.cards_each) - self._number_played(seat) if _has(in_hand, seat) else 0
 
     def _laid_down(self) -> np.uint64:
         return self.v.refused | self.v.exchanged
@@ -271,7 +271,7 @@ class BestiaFacts(Facts):
         bete = [self.names[seat] for seat in playing if self._is_bete(seat)]
         if len(playing) == 1:
             outcome = f"{self.names[playing[0]]} takes the pot alone"
-        elif self.v.trick == bestia.CARDS_EACH:
+        elif self.v.trick == self.v.cards_each:
             outcome = f"bête: {', '.join(bete) or 'nobody'}"
         elif all(_has(self.v.refused, seat) for seat in self.seats):
             outcome = "nobody takes part"

@@ -14,6 +14,7 @@ _STEEP = 1.6  # how much a panel's height counts for that of the card played
 # The middles of the panels from the right-hand neighbour to the seat opposite or the last before
 # it, by number of players; those on the left mirror them.
 _RIGHT_HALF = {
+    2: ((320, 95),),
     3: ((530, 142),),
     4: ((552, 244), (320, 95)),
     5: ((552, 264), (440, 92)),
@@ -54,7 +55,7 @@ class Sizes:
 _ROOMY = Sizes(160, 93, 57, (128, 86))
 _USUAL = Sizes(160, 84, 48, (128, 92))
 _NARROW = Sizes(124, 84, 45, (164, 94))
-_SIZES = {3: _ROOMY, 4: _ROOMY, 5: _USUAL, 6: _USUAL}
+_SIZES = {2: _ROOMY, 3: _ROOMY, 4: _ROOMY, 5: _USUAL, 6: _USUAL}
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class Plan:
 
 
 def plan(num_players: int) -> Plan:
-    """The table for so many players, from 3 to 10."""
+    """The table for so many players, from 2 to 10."""
     sizes = _SIZES.get(num_players, _NARROW)
     right = list(_RIGHT_HALF[num_players])
     left = [(WIDTH - x, y) for x, y in reversed(right) if x != MIDDLE[0]]

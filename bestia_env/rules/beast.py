@@ -30,10 +30,12 @@ from bestia_env.rules.table import (
     next_cards,
     pass_the_deal,
     pay,
+    read_pack,
     seat_after,
     settle,
     stack_pack,
     table_fields,
+    write_pack,
 )
 from bestia_env.rules.tricks import (
     follow,
@@ -47,7 +49,7 @@ from bestia_env.rules.tricks import (
 )
 
 MIN_PLAYERS, MAX_PLAYERS = 4, 6  # BEAST-43
-CARDS, RANKS = 52, 13
+CARDS, RANKS, SUITS = 52, 13, 4
 
 
 class Action(IntEnum):
@@ -114,6 +116,10 @@ class BeastRules:
         demonstration: what may be shown (B-12): "sure_tricks", "top_trumps" or "off".
         revoke: "forbidden", or "penalty": any card may be played, a revoke costs P (B-13).
         match_limit: coins, the most that one payment of P may be (B-17).
+        ranks: how many of the highest ranks are in the pack; fewer than 13 make a reduction of the
+            game for research, like fewer `suits` or `cards` (B-19).
+        suits: how many suits are in the pack, the first ones.
+        cards: cards each, and tricks in a hand; 0 for one more than players, which is the most.
 
     Raises:
         ValueError: an option has a value that is not allowed.
@@ -125,6 +131,9 @@ class BeastRules:
     demonstration: str = "sure_tricks"
     revoke: str = "forbidden"
     match_limit: int = 999_999_999
+    ranks: int = RANKS
+    suits: int = SUITS
+    cards: int = 0
 
     def __post_init__(self) -> None:
         """Check every option."""
@@ -137,19 +146,24 @@ class BeastRules:
             revoke=REVOKE,
         )
         check_coins("match_limit", self.match_limit, least=1)
+        check_coins("ranks", self.ranks, least=1, most=RANKS)
+        check_coins("suits", self.suits, least=1, most=SUITS)
+        check_coins("cards", self.cards, least=0, most=MAX_PLAYERS + 1)
 
     def write(self, s: np.record) -> None:
-        """Put the options into a state record."""
+        """Put the options into a state record, in which `num_players` stands already."""
         s.losing_counterer = LOSING_COUNTERER.index(self.losing_counterer)
         s.carry_stakes = CARRY_STAKES.index(self.carry_stakes)
         s.counter_order = COUNTER_ORDER.index(self.counter_order)
         s.demonstration = DEMONSTRATION.index(self.demonstration)
         s.revoke_allowed = self.revoke == "penalty"
         s.match_limit = self.match_limit
+        write_pack(s, self.ranks, self.suits, RANKS)
+        s.cards_each = self.cards_each(int(s.num_players))
 
     @classmethod
     def read(cls, s: np.record) -> BeastRules:
-        """The options that stand in a state record."""
+        """The options that stand in a state record; `cards` as in the full game reads as 0."""
         return cls(
             losing_counterer=LOSING_COUNTERER[s.losing_counterer],
             carry_stakes=CARRY_STAKES[s.carry_stakes],
@@ -157,12 +171,23 @@ class BeastRules:
             demonstration=DEMONSTRATION[s.demonstration],
             revoke=REVOKE[int(s.revoke_allowed)],
             match_limit=int(s.match_limit),
+            cards=0 if s.cards_each == s.num_players + 1 else int(s.cards_each),
+            **read_pack(s, RANKS),
         )
+
+    def cards_each(self, num_players: int) -> int:
+        """Cards dealt to each of so many seats, and tricks in a hand (BEAST-41, B-19)."""
+        return self.cards or num_players + 1
 
     @staticmethod
     def opening_pot(num_players: int) -> int:
         """The pot of a hand that carries nothing, in coins (BEAST-04)."""
         return int(opening_pot(num_players))
+
+    @property
+    def pot_unit(self) -> int:
+        """What a pot carried in is a multiple of, in coins."""
+        return 1
 
 
 HAND = np.dtype(
@@ -261,8 +286,8 @@ def _stake_of(s, seat):
 
 @jit
 def cards_each(s):
-    """Cards dealt to each seat, and tricks in a hand (BEAST-05, BEAST-41)."""
-    return s.num_players + 1
+    """Cards dealt to each seat, and tricks in a hand: n+1 unless reduced (BEAST-41, B-19)."""
+    return s.cards_each
 
 
 @jit
@@ -349,7 +374,7 @@ def trumps_unseen(s, seat):
         seen |= bit(s.upcard)
     if seat == s.dealer:
         seen |= s.discard
-    return ~_trumps(s, seen) & _SUIT
+    return _trumps(s, s.in_use & ~seen)
 
 
 @jit
@@ -525,7 +550,7 @@ def _finish_trick(s):
         s.front = winner
     h = cards_each(s)
     if s.tricks[nth(s.front)] >= (h + 1) // 2 or s.trick == h:
-        _settle_tricks(s)
+        settle_tricks(s)
     else:
         s.turn = winner
 
@@ -541,7 +566,8 @@ def _settle_void(s):
 
 
 @jit
-def _settle_tricks(s):
+def settle_tricks(s):
+    """The pot by who is in front (BEAST-32 to BEAST-39)."""
     if s.front == s.player or s.front == s.counterer:
         _settle_win(s, s.front)
     else:

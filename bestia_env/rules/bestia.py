@@ -10,6 +10,7 @@ A force hand goes from the deal straight to the tricks.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -41,10 +42,12 @@ from bestia_env.rules.table import (
     next_cards,
     pass_the_deal,
     pay,
+    read_pack,
     seat_after,
     settle,
     stack_pack,
     table_fields,
+    write_pack,
 )
 from bestia_env.rules.tricks import (
     beats,
@@ -58,8 +61,8 @@ from bestia_env.rules.tricks import (
 )
 
 MIN_PLAYERS, MAX_PLAYERS = 3, 10  # BESTIA-01
-CARDS, RANKS = 40, 10
-CARDS_EACH = 3  # and tricks in a hand (BESTIA-08, BESTIA-24)
+CARDS, RANKS, SUITS = 40, 10, 4
+CARDS_EACH = 3  # and tricks in a hand, unless reduced (BESTIA-08, BESTIA-24, I-24)
 
 
 class Action(IntEnum):
@@ -84,13 +87,13 @@ NUM_ACTIONS = 44
 # numba takes plain ints faster than members of an enum.
 PASS, KNOCK, REFUSE, EXCHANGE = (int(a) for a in Action)
 AT_AUCTION, AT_OFFER, AT_TRICKS, OVER = (int(p) for p in Phase)
-_PACK = np.uint64((1 << CARDS) - 1)
 
 DEALER_STAKE = ("always", "only_if_empty")
 ALL_PASS = ("carry", "dealer_takes")
 FIRST_LEAD = ("next_active", "first_knocker")
 REVOKE = ("forbidden", "penalty")
 MAXIMS = ("off", "mask", "penalty")
+UNLIMITED = 999_999_999  # the default of `match_limit`
 ONLY_IF_EMPTY = 1
 DEALER_TAKES = 1
 FIRST_KNOCKER = 1
@@ -114,6 +117,11 @@ class BestiaRules:
         maxim_2: a leader after the first trick leads a trump if he has one (BESTIA-34).
         maxim_3: who has to play a trump plays his highest (BESTIA-35, BESTIA-36).
         match_limit: coins, the most that one payment of P may be, a multiple of 3 (I-01).
+        ranks: how many of the highest ranks are in the pack; fewer than 10 make a reduction of the
+            game for research, like fewer `suits` or `cards` (I-24).
+        suits: how many suits are in the pack, the first ones.
+        cards: cards each, and tricks in a hand. With 2, `stake` and `match_limit` are multiples
+            of 6, and the latter's default counts as 999 999 996.
 
     Raises:
         ValueError: an option has a value that is not allowed.
@@ -130,12 +138,21 @@ class BestiaRules:
     maxim_1: bool = True
     maxim_2: bool = True
     maxim_3: bool = True
-    match_limit: int = 999_999_999
+    match_limit: int = UNLIMITED
+    ranks: int = RANKS
+    suits: int = SUITS
+    cards: int = CARDS_EACH
 
     def __post_init__(self) -> None:
         """Check every option."""
-        check_coins("stake", self.stake, least=3, step=3)
-        check_coins("match_limit", self.match_limit, least=3, step=3)
+        check_coins("ranks", self.ranks, least=1, most=RANKS)
+        check_coins("suits", self.suits, least=1, most=SUITS)
+        check_coins("cards", self.cards, least=1, most=CARDS_EACH)
+        unit, where = self.pot_unit, " with 2 cards each" if self.cards == 2 else ""
+        if self.match_limit == UNLIMITED:
+            object.__setattr__(self, "match_limit", UNLIMITED - UNLIMITED % unit)
+        check_coins(f"stake{where}", self.stake, least=unit, step=unit)
+        check_coins(f"match_limit{where}", self.match_limit, least=unit, step=unit)
         check_choice(
             self,
             dealer_stake=DEALER_STAKE,
@@ -169,6 +186,8 @@ class BestiaRules:
         s.maxim_2 = self.maxim_2
         s.maxim_3 = self.maxim_3
         s.match_limit = self.match_limit
+        write_pack(s, self.ranks, self.suits, RANKS)
+        s.cards_each = self.cards
 
     @classmethod
     def read(cls, s: np.record) -> BestiaRules:
@@ -186,11 +205,22 @@ class BestiaRules:
             maxim_2=bool(s.maxim_2),
             maxim_3=bool(s.maxim_3),
             match_limit=int(s.match_limit),
+            cards=int(s.cards_each),
+            **read_pack(s, RANKS),
         )
+
+    def cards_each(self, num_players: int) -> int:
+        """Cards dealt to each of so many seats, and tricks in a hand (BESTIA-08, I-24)."""
+        return self.cards
 
     def opening_pot(self, num_players: int) -> int:
         """The pot of a hand that carries nothing, in coins (BESTIA-07)."""
         return self.stake
+
+    @property
+    def pot_unit(self) -> int:
+        """What stakes and pots are multiples of, in coins: each trick earns P / cards (I-24)."""
+        return math.lcm(3, self.cards)
 
 
 HAND = np.dtype(
@@ -252,7 +282,8 @@ def deal_stacked(s, pack, heap):
     clear_table(s)
     stack_pack(s, pack)
     s.heap_given = True
-    for i in range(CARDS):
+    s.heap[:] = NO_CARD
+    for i in range(s.pack_size):
         s.heap[nth(i)] = heap[i]
     _deal(s)
 
@@ -270,7 +301,7 @@ def _deal(s):
     s.trump = suit_of(s.upcard, RANKS)
     seat = eldest(s)
     for _ in range(s.num_players):
-        s.hands[nth(seat)] = next_cards(s, CARDS_EACH)
+        s.hands[nth(seat)] = next_cards(s, s.cards_each)
         seat = seat_after(s, seat)
     s.turn = eldest(s)
     s.phase = AT_AUCTION
@@ -394,11 +425,17 @@ def _bid(s, action):
 def _offer(s):
     """Ask the next who passed, in order from first hand, while cards can last (I-06, I-09)."""
     unasked = s.passed & ~(s.refused | s.exchanged)
-    if unasked != ZERO and size(s.exchanged) < (13 - size(s.knocked)) // 2:
+    if unasked != ZERO and _can_replenish(s, size(s.exchanged) + 1):
         s.turn = first_from(unasked, eldest(s))
     else:
         _exchange(s)
         _begin_tricks(s)
+
+
+@jit
+def _can_replenish(s, acceptances):
+    """Are there new cards for so many, all gathered but their own and the knockers'? (I-09)."""
+    return s.cards_each * (2 * acceptances + size(s.knocked)) <= s.pack_size
 
 
 @jit
@@ -426,12 +463,12 @@ def _exchange(s):
     for _ in range(size(left_out)):
         _lay_down(s, lowest(left_out))
         left_out = without_lowest(left_out)
-    if 3 * size(s.exchanged) > 39 - 3 * s.num_players:  # I-07
+    if s.cards_each * (size(s.exchanged) + s.num_players) >= s.pack_size:  # I-07
         _gather(s)
     seat = eldest(s)
     for _ in range(size(s.exchanged)):
         seat = first_from(s.exchanged, seat)
-        s.hands[nth(seat)] = next_cards(s, CARDS_EACH)
+        s.hands[nth(seat)] = next_cards(s, s.cards_each)
         seat += 1
 
 
@@ -439,7 +476,7 @@ def _exchange(s):
 def _gather(s):
     """Upcard, stock, and the cards of those who get no new ones make a heap (BESTIA-20, I-08)."""
     s.gathered = True
-    heap = _PACK
+    heap = s.in_use
     for seat in range(s.num_players):
         heap &= ~s.hands[nth(seat)]
         if has(s.exchanged, seat):
@@ -447,7 +484,7 @@ def _gather(s):
     if not s.heap_given:
         _shuffle_heap(s)
     s.dealt = s.settled = 0
-    for i in range(CARDS):
+    for i in range(s.pack_size):
         if has(heap, s.heap[nth(i)]):
             s.pack[nth(s.settled)] = s.heap[nth(i)]
             s.settled += 1
@@ -456,10 +493,12 @@ def _gather(s):
 @jit
 def _shuffle_heap(s):
     """Any order of all cards; those of the heap are dealt in it (BESTIA-21)."""
-    for i in range(CARDS):
+    rest = s.in_use
+    for i in range(s.pack_size):
         j = below(s.rng, i + 1)
         s.heap[nth(i)] = s.heap[nth(j)]
-        s.heap[nth(j)] = i
+        s.heap[nth(j)] = lowest(rest)
+        rest = without_lowest(rest)
 
 
 @jit
@@ -523,9 +562,9 @@ def _judge(s, card):
 
 @jit
 def _finish_trick(s):
-    """The winner leads the next; three make a hand (BESTIA-24, BESTIA-28)."""
+    """The winner leads the next; three make a hand (BESTIA-24, BESTIA-28, I-24)."""
     winner = gather_trick(s)
-    if s.trick == CARDS_EACH:
+    if s.trick == s.cards_each:
         _settle_tricks(s)
     else:
         s.turn = winner
@@ -553,15 +592,22 @@ def _settle_lone(s, seat):
 
 @jit
 def _settle_tricks(s):
-    """A third of the pot for each trick; who takes none pays P (BESTIA-29, BESTIA-30)."""
+    """A part of the pot for each trick; who takes none pays P (BESTIA-29, BESTIA-30)."""
     left = betes = 0
+    part = part_of_pot(s)
     for seat in range(s.num_players):
         bete = is_bete(s, seat)
         fines = match(s) * (bete + s.revoked[nth(seat)] + s.breaches[nth(seat)])  # I-16, I-17
-        pay(s, seat, fines - (s.pot // 3) * s.tricks[nth(seat)])
+        pay(s, seat, fines - part * s.tricks[nth(seat)])
         left += fines
         betes += bete
     _settle(s, left, betes > 0)
+
+
+@jit
+def part_of_pot(s):
+    """A third, unless reduced (BESTIA-29, I-24); it is faster to divide by a constant."""
+    return s.pot // CARDS_EACH if s.cards_each == CARDS_EACH else s.pot // s.cards_each
 
 
 @jit

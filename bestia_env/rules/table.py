@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit, nth
+from bestia_env.bits import ZERO, bit, lowest, nth, without_lowest
 from bestia_env.rng import below, stream
 
 NOBODY = -1
@@ -20,10 +20,14 @@ _FIRST_DEALER = np.uint64(2**64 - 1)  # the use of a session's key that draws it
 
 
 def table_fields(seats: int, cards: int, plays: int, tricks: int) -> list[tuple]:
-    """The record fields that both games share, for so many seats, cards and plays at most."""
+    """The record fields that both games share, for so many seats, cards and plays at most.
+
+    A reduction (B-19, I-24) leaves cards out of the pack, and numbers as they are.
+    """
     return [
         # The session.
         ("key", np.uint64),  # the deal of hand k depends on key and k alone
+        ("in_use", np.uint64),  # the set of the cards of the pack; all but in a reduction
         ("match_limit", np.int64),  # coins: the most that one payment of P may be
         ("coins", np.int64, (seats,)),  # net coins of each seat since the session began
         ("hand_number", np.int64),  # from 0
@@ -39,7 +43,9 @@ def table_fields(seats: int, cards: int, plays: int, tricks: int) -> list[tuple]
         ("phase", np.int8),
         ("viewer", np.int8),  # the seat whose view this is, -1 when nothing is hidden
         ("revoke_allowed", np.bool_),
+        ("cards_each", np.int8),  # cards dealt to each seat, and tricks in a hand
         # The pack; positions from `settled` on are drawn only when they are needed.
+        ("pack_size", np.int8),  # how many cards are in use
         ("settled", np.int8),
         ("dealt", np.int8),
         ("pack", np.int8, (cards,)),
@@ -80,6 +86,19 @@ def check_coins(name: str, value, least: int, step: int = 1, most: int = MAX_COI
         )
 
 
+def write_pack(s: np.record, ranks: int, suits: int, full_ranks: int) -> None:
+    """Put into a record which cards are in use: the highest ranks of the first suits."""
+    suit = (1 << full_ranks) - (1 << full_ranks - ranks)
+    s.in_use = sum(suit << full_ranks * number for number in range(suits))
+    s.pack_size = ranks * suits
+
+
+def read_pack(s: np.record, full_ranks: int) -> dict[str, int]:
+    """The options `ranks` and `suits` as they stand in a record."""
+    ranks = (int(s.in_use) & (1 << full_ranks) - 1).bit_count()
+    return {"ranks": ranks, "suits": int(s.pack_size) // ranks}
+
+
 @jit
 def open_session(s, key, dealer):
     """Seat the players; a negative dealer means by lot (B-14, I-15)."""
@@ -104,6 +123,8 @@ def clear_table(s):
     s.dealt = 0
     for i in range(s.pack.size):
         s.pack[nth(i)] = i
+    if s.pack_size < s.pack.size:
+        _reduce_pack(s)
     s.trick = 0
     s.plays = 0
     s.led = s.best = NO_CARD
@@ -115,11 +136,21 @@ def clear_table(s):
 
 
 @jit
+def _reduce_pack(s):
+    """The cards in use alone, in order (B-19, I-24)."""
+    s.pack[:] = NO_CARD
+    rest = s.in_use
+    for i in range(s.pack_size):
+        s.pack[nth(i)] = lowest(rest)
+        rest = without_lowest(rest)
+
+
+@jit
 def stack_pack(s, order):
-    """Fix the whole pack, (cards,) int, first card dealt first."""
-    for i in range(s.pack.size):
+    """Fix the whole pack, (cards in use,) int, first card dealt first."""
+    for i in range(s.pack_size):
         s.pack[nth(i)] = order[i]
-    s.settled = s.pack.size
+    s.settled = s.pack_size
 
 
 @jit
@@ -128,7 +159,7 @@ def next_card(s):
     i = s.dealt
     s.dealt += 1
     if i >= s.settled:
-        j = i + below(s.rng, s.pack.size - i)
+        j = i + below(s.rng, s.pack_size - i)
         s.pack[nth(i)], s.pack[nth(j)] = s.pack[nth(j)], s.pack[nth(i)]
         s.settled = i + 1
     return s.pack[nth(i)]

@@ -122,9 +122,9 @@ class SeatVectorEnv(VectorEnv):
             TypeError: there is no such option.
         """
         game = game_named(self.game_name)
-        game.check_num_players(num_players)
         self.game: Game = game
         self.rules = game.make_rules(rules, options)
+        game.check_num_players(num_players, self.rules)
         self.num_envs, self.num_players = checked_count(num_envs), int(num_players)
         self.num_hands = checked_num_hands(num_hands)
         self.reward = checked_choice("reward", reward, REWARDS)

@@ -84,8 +84,8 @@ class TablesEnv:
             TypeError: there is no such option.
         """
         self.game = game_named(game)
-        self.game.check_num_players(num_players)
         self.rules = self.game.make_rules(rules, options)
+        self.game.check_num_players(num_players, self.rules)
         self.num_envs, self.num_players = checked_count(num_envs), int(num_players)
         self.num_hands = checked_num_hands(num_hands)
         self.reward = checked_choice("reward", reward, REWARDS)

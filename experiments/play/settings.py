@@ -56,17 +56,17 @@ class Settings:
         """
         with refused("game"):
             game = game_named(message["game"])
+        rules = _rules(game, message["rules"])
         with refused("num_players"):
-            game.check_num_players(message["num_players"])
-        step = 3 if game.name == "bestia" else 1
+            game.check_num_players(message["num_players"], rules)
         with refused("pot"):
-            check_coins("pot", message["pot"], least=0, step=step)
+            check_coins("pot", message["pot"], least=0, step=rules.pot_unit)
         return cls(
             game.name,
             message["num_players"],
             _name(message["name"]),
             _specs(message["policies"], message["num_players"] - 1),
-            _rules(game, message["rules"]),
+            rules,
             _seed(message["seed"]),
             message["pot"],
         )
@@ -166,9 +166,12 @@ def _rules(game: Game, values: dict) -> Any:
                 f"not {quoted(value)}",
                 f"rules.{option}",
             )
-    for option, value in values.items():  # one at a time, to say which is wrong
-        with refused(f"rules.{option}"):
-            game.make_rules(None, {option: value})
+    try:
+        return game.make_rules(None, values)
+    except (TypeError, ValueError):  # one at a time, to say which is wrong
+        for option, value in values.items():
+            with refused(f"rules.{option}"):
+                game.make_rules(None, {option: value})
     with refused("rules"):
         return game.make_rules(None, values)
 

@@ -353,7 +353,9 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(game, tmp_path):
     whole = steps(Solution.new(game.shape), 4)
     path = tmp_path / "solution.npz"
     steps(Solution.new(game.shape), 2).save(path, "this")
-    assert (steps(Solution.load(path, "this"), 4).average(families) == whole.average(families)).all()
+    assert (
+        steps(Solution.load(path, "this"), 4).average(families) == whole.average(families)
+    ).all()
     with pytest.raises(ValueError, match="was begun otherwise: this, and now that"):
         Solution.load(path, "that")
     path.write_bytes(path.read_bytes()[:-100])
@@ -496,6 +498,16 @@ def test_specs_without_a_table_are_refused(spec, message):
 def test_tables_with_the_upcard_back_in_play_are_refused():
     with pytest.raises(ValueError, match="solved for 3 to 6 players, not 7"):
         Game(Table("bestia", 7), parse_policy("sound", "bestia", 7))
+
+
+def test_reductions_are_not_solved_and_the_player_of_the_cards_bids_in_them():
+    rules = GAMES["bestia"].rules(cards=2)
+    with pytest.raises(ValueError, match="with all cards in the pack"):
+        Game(Table("bestia", 3, rules), parse_policy("sound", "bestia", 3))
+    states = new_states("bestia", 3, rules)
+    start_session(states, 0, np.uint64(1), 0, 0)
+    bid = random_table(3).act_batch(states, np.zeros(1, np.int64), np.zeros(1, np.uint64))[0]
+    assert has(legal(states[0]), bid)
 
 
 def test_entries_must_be_as_many_as_there_are(game):

@@ -7,7 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from agents.solve.coalition import solve_coalition
+from agents.solve.coalition import _solve, solve_coalition, solve_coalition_batch
+from agents.solve.corpus import Measured
+from agents.solve.maxn import solve_maxn, solve_maxn_batch
 from agents.solve.search import make_room
 from agents.solve.values import card_values, solve
 from bestia_env.engine import act, legal_actions
@@ -158,7 +160,7 @@ def test_names_of_suits_do_not_matter(game: str, n: int) -> None:
                 assert np.array_equal(values, others[order[card // ranks] * ranks + card % ranks])
 
 
-@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 4)])
+@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("beast", 5), ("bestia", 4)])
 def test_positions_met_before_are_worth_the_same(game: str, n: int) -> None:
     """A table of one slot remembers next to nothing."""
     large, none = make_room(game, n), make_room(game, n, slot_bits=0)
@@ -182,6 +184,48 @@ def test_one_room_serves_any_number_of_hands() -> None:
             assert num_nodes == fresh
             cards = [card for card in range(40) if int(legal_actions(state, 0)) >> card & 1]
             assert np.array_equal(root[cards], again[cards])
+
+
+# Cards played and checksum of all values: a change of either says what was changed in the search.
+GOLDEN = [
+    ("bestia", 4, "each", 1000, 98218, 2407750285),
+    ("bestia", 4, "all", 1000, 66153, 2103318154),
+    ("beast", 4, "each", 100, 103480, 2906294764),
+    ("beast", 4, "all", 300, 120668, 2377169329),
+    ("beast", 5, "all", 3, 7561, 1100878371),
+    ("beast", 6, "all", 5, 97169, 2901330008),
+]
+
+
+@pytest.mark.parametrize(("game", "n", "against", "count", "num_nodes", "checksum"), GOLDEN)
+def test_the_corpus_is_solved_as_before(
+    game: str, n: int, against: str, count: int, num_nodes: int, checksum: int
+) -> None:
+    measured = Measured(game, n, against, count)
+    measured.solve()
+    assert (measured.num_nodes, measured.checksum) == (num_nodes, checksum)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_many_states_are_solved_as_one(game: str) -> None:
+    """For seats of any integer type, without another search compiled for each."""
+    rng, size = Random(game), GAMES[game].pack.size
+    states = np.concatenate(list(endings(game, 4, 20)))
+    seats = np.array([rng.randrange(4) for _ in states], np.int8)
+    room = make_room(game, 4)
+    mine, each = np.zeros((20, size), np.int64), np.zeros((20, size, 4), np.int64)
+    roots, each_roots = np.zeros_like(mine), np.zeros_like(each)
+    num_nodes = solve_coalition_batch(states, seats, room, roots)
+    each_nodes = solve_maxn_batch(states, room, each_roots)
+    compiled = len(getattr(_solve, "signatures", ()))
+    for i in range(20):
+        num_nodes -= solve_coalition(states, i, seats[i], room, mine[i])
+        num_nodes -= solve_coalition(states, i, int(seats[i]), room, mine[i])
+        num_nodes += solve_coalition(states, i, np.int16(seats[i]), room, mine[i])
+        each_nodes -= solve_maxn(states, i, room, each[i])
+    assert (num_nodes, each_nodes) == (0, 0)
+    assert np.array_equal(mine, roots) and np.array_equal(each, each_roots)
+    assert len(getattr(_solve, "signatures", ())) <= compiled + 1
 
 
 def test_what_cannot_be_solved_is_refused() -> None:

@@ -13,7 +13,7 @@ from bestia_env.engine import act, legal_actions, random_legal
 from bestia_env.games import GAMES
 from bestia_env.rules import beast, bestia
 from bestia_env.view import look
-from tests.sessions import TABLES, Session, Table, members, random_session, walk
+from tests.sessions import EVERY, TABLES, Session, Table, members, random_session, walk
 
 
 def cards_in_place(world: np.record, game: str) -> Counter[int]:
@@ -28,8 +28,12 @@ def cards_in_place(world: np.record, game: str) -> Counter[int]:
         sets += [int(world.thrown[seat]) for seat in range(n) if kept >> seat & 1]
         up = [] if world.gathered else [int(world.upcard)]
     played = world.play_card[: world.plays].tolist()
-    rest = world.pack[world.dealt :].tolist()
+    rest = world.pack[world.dealt : world.pack_size].tolist()
     return Counter([card for cards in sets for card in members(cards)] + played + rest + up)
+
+
+def in_use(game: str, options: dict) -> list[int]:
+    return GAMES[game].cards_in_use(GAMES[game].rules(**options))
 
 
 def check_world(table: Table, seat: int, world: np.ndarray, rng: np.ndarray) -> None:
@@ -37,7 +41,7 @@ def check_world(table: Table, seat: int, world: np.ndarray, rng: np.ndarray) -> 
     seen = view.copy()
     look(world, 0, seat, seen, 0)
     assert seen.tobytes() == view.tobytes()
-    assert cards_in_place(world[0], game) == Counter(range(table.game.pack.size))
+    assert cards_in_place(world[0], game) == Counter(in_use(game, table.session.options))
     for name in ("hands", "thrown" if game == "bestia" else "discard"):
         assert sizes(world, name) == sizes(table.states, name)
     if seat == table.turn:
@@ -51,11 +55,11 @@ def sizes(states: np.ndarray, name: str) -> list[int]:
     return [len(members(int(cards))) for cards in np.atleast_1d(states[name][0])]
 
 
-@pytest.mark.parametrize(("game", "n"), TABLES)
-def test_a_world_is_one_that_the_seat_may_be_in(game: str, n: int) -> None:
+@pytest.mark.parametrize(("game", "n", "reduced"), EVERY)
+def test_a_world_is_one_that_the_seat_may_be_in(game: str, n: int, reduced: bool) -> None:
     rng, room, moves, gathered = Random(n), make_room(game, n), np.array([n], np.uint64), 0
     for _ in range(15):
-        table = Table(random_session(rng, game, n, num_hands=2))
+        table = Table(random_session(rng, game, n, num_hands=2, reduced=reduced))
         for _ in walk(table, rng):
             gathered += table.gathered
             if table.turn < 0 or rng.random() < 0.5:
@@ -130,7 +134,7 @@ def choices(table: Table, places: Places) -> list[list[int]]:
     """For each place the sets of cards that it can hold by the voids."""
     true = cards_at(table.states, places)[0].tolist()
     unseen = {card for cards in true for card in members(cards)}
-    unseen |= set(table.read("pack")[table.read("dealt") :])
+    unseen |= set(table.read("pack")[table.read("dealt") : table.read("pack_size")])
     ranks = len(table.game.pack.ranks)
     voids = [table.read("voids")[i] if name == "hands" else 0 for name, i in places]
     return [
@@ -182,7 +186,7 @@ def is_late(table: Table, most: int) -> bool:
     if len(shown) < 2:
         return False
     held = [len(members(cards)) for cards in cards_at(table.states, places)[0].tolist()]
-    hidden = sum(held) + table.game.pack.size - table.read("dealt")
+    hidden = sum(held) + table.read("pack_size") - table.read("dealt")
     if math.comb(hidden, max(held)) > most:
         return False
     return math.prod(map(len, choices(table, places))) <= most
@@ -190,9 +194,9 @@ def is_late(table: Table, most: int) -> bool:
 
 def late_table(rng: Random, game: str, n: int, options: dict, most: int) -> Table:
     """A moment of random play that `is_late`."""
-    size = GAMES[game].pack.size
+    cards = in_use(game, options)
     while True:
-        deck = rng.sample(range(size), size)
+        deck = rng.sample(cards, len(cards))
         table = Table(Session(game, n, options, rng.randrange(n), 0, [deck], [deck]))
         for _ in walk(table, rng):
             if is_late(table, most):
@@ -219,6 +223,8 @@ def surprise(counts: np.ndarray, chances: np.ndarray) -> float:
         ("bestia", 3, {"must_head": True}, 3_000),
         ("bestia", 3, {"maxims": "mask"}, 3_000),
         ("bestia", 3, {"maxims": "mask", "must_head": True}, 3_000),
+        ("beast", 3, {"ranks": 4}, 20_000),
+        ("bestia", 3, {"ranks": 4, "suits": 3}, 2_000),
     ],
 )
 def test_all_worlds_that_may_be_are_alike(game: str, n: int, options: dict, most: int) -> None:

@@ -18,6 +18,7 @@ OPTIONS: dict[str, tuple[object, ...]] = {  # default first; match_limit is chec
     "demonstration": ("sure_tricks", "top_trumps", "off"),
     "revoke": ("forbidden", "penalty"),
 }
+REDUCING = {"ranks": (13, *range(1, 13)), "suits": (4, 1, 2, 3), "cards": (0, *range(1, 8))}  # B-19
 MATCH_LIMIT = 999_999_999
 
 
@@ -38,13 +39,14 @@ class Settlement:
 
 
 def check_options(options: dict[str, object]) -> dict[str, object]:
-    full: dict[str, object] = {name: values[0] for name, values in OPTIONS.items()}
+    known = OPTIONS | REDUCING
+    full: dict[str, object] = {name: values[0] for name, values in known.items()}
     full["match_limit"] = MATCH_LIMIT
     for name, value in options.items():
         if name == "match_limit":
             if not isinstance(value, int) or value < 1:
                 raise ValueError(f"match_limit must be an integer >= 1, not {value!r}")
-        elif name not in OPTIONS or value not in OPTIONS[name]:
+        elif name not in known or value not in known[name]:
             raise ValueError(f"unknown option or value: {name}={value!r}")
         full[name] = value
     return full
@@ -78,14 +80,22 @@ class BeastReferee:
         heaps: Sequence[Sequence[int]] | None = None,  # Beast has no heap; ignored
         num_hands: int = 1,
     ) -> None:
-        if num_players not in (4, 5, 6):  # BEAST-43
+        self.options = check_options(options)
+        ranks, suits, cards = (
+            cast(int, self.options[name]) for name in ("ranks", "suits", "cards")
+        )
+        self.pack = {13 * suit + 12 - i for suit in range(suits) for i in range(ranks)}  # B-19
+        self.h = cards or num_players + 1  # BEAST-05, BEAST-41
+        reduced = len(self.pack) < 52 or self.h < num_players + 1
+        if num_players not in ((2, 3, 4, 5, 6) if reduced else (4, 5, 6)):  # BEAST-43
             raise ValueError("Beast is for 4, 5 or 6 players")
+        if self.h > num_players + 1 or num_players * self.h + 1 > len(self.pack):
+            raise ValueError("there are too few cards")
         if not 0 <= dealer < num_players or pot < 0 or not 1 <= num_hands <= len(decks):
             raise ValueError("bad dealer, pot or number of hands")
-        if any(sorted(deck) != list(range(52)) for deck in decks):
-            raise ValueError("a pack order is a permutation of 0..51")
+        if any(sorted(deck) != sorted(self.pack) for deck in decks):
+            raise ValueError("a pack order is a permutation of the cards in use")
         self.n = num_players
-        self.options = check_options(options)
         self.match_limit = cast(int, self.options["match_limit"])
         self.decks = decks
         self.num_hands = num_hands
@@ -129,7 +139,6 @@ class BeastReferee:
 
     def _deal(self, deck: Sequence[int]) -> None:
         """h cards to each in order of play from the eldest, dealer last; then the upcard."""
-        self.h = self.n + 1  # BEAST-05, BEAST-41
         self.hands: list[set[int]] = [set() for _ in range(self.n)]
         for place, seat in enumerate(self._round_from(self.eldest)):
             self.hands[seat] = set(deck[place * self.h : (place + 1) * self.h])
@@ -172,7 +181,7 @@ class BeastReferee:
         if self.options["demonstration"] == "off":
             return False
         held = of_suit(self.hands[seat], self.trump, RANKS)  # M
-        unseen = of_suit(range(52), self.trump, RANKS) - held  # U
+        unseen = of_suit(self.pack, self.trump, RANKS) - held  # U
         if not self.taken:
             unseen.discard(self.upcard)  # an upcard that was left; a taken one stays in U
         if seat == self.dealer and self.discarded is not None:

@@ -22,6 +22,7 @@ OPTIONS: dict[str, tuple[object, ...]] = {  # default first; stake, match_limit 
     "maxim_2": (True, False),
     "maxim_3": (True, False),
 }
+REDUCING = {"ranks": (10, *range(1, 10)), "suits": (4, 1, 2, 3), "cards": (3, 1, 2)}  # I-24
 COIN_OPTIONS = {"stake": 3, "match_limit": 999_999_999}  # positive multiples of 3
 
 
@@ -41,13 +42,15 @@ class Settlement:
 
 
 def check_options(options: dict[str, object]) -> dict[str, object]:
-    full: dict[str, object] = {name: values[0] for name, values in OPTIONS.items()}
-    full.update(COIN_OPTIONS)
+    known = OPTIONS | REDUCING
+    full: dict[str, object] = {name: values[0] for name, values in known.items()}
+    unit = 6 if options.get("cards") == 2 else 3  # I-24
+    full.update(COIN_OPTIONS, match_limit=999_999_999 // unit * unit)
     for name, value in options.items():
         if name in COIN_OPTIONS:
-            if not isinstance(value, int) or value < 1 or value % 3:
-                raise ValueError(f"{name} must be a positive multiple of 3, not {value!r}")
-        elif name not in OPTIONS or value not in OPTIONS[name]:
+            if not isinstance(value, int) or value < 1 or value % unit:
+                raise ValueError(f"{name} must be a positive multiple of {unit}, not {value!r}")
+        elif name not in known or value not in known[name]:
             raise ValueError(f"unknown option or value: {name}={value!r}")
         full[name] = value
     return full
@@ -64,16 +67,23 @@ class BestiaReferee:
         heaps: Sequence[Sequence[int]] | None = None,
         num_hands: int = 1,
     ) -> None:
-        if not 3 <= num_players <= 10:  # BESTIA-01
+        self.options = check_options(options)
+        ranks, suits, self.c = (
+            cast(int, self.options[name]) for name in ("ranks", "suits", "cards")
+        )
+        self.pack = {10 * suit + 9 - i for suit in range(suits) for i in range(ranks)}  # I-24
+        reduced = len(self.pack) < 40 or self.c < 3
+        if not (2 if reduced else 3) <= num_players <= 10:  # BESTIA-01
             raise ValueError("Bestia is for 3 to 10 players")
-        if not 0 <= dealer < num_players or pot < 0 or pot % 3:
+        if num_players * self.c + 1 > len(self.pack):
+            raise ValueError("there are too few cards")
+        if not 0 <= dealer < num_players or pot < 0 or pot % 3 or pot % self.c:
             raise ValueError("bad dealer or pot")
         if not 1 <= num_hands <= len(decks):
             raise ValueError("bad number of hands")
-        if any(sorted(order) != list(range(40)) for order in [*decks, *(heaps or [])]):
-            raise ValueError("a pack or heap order is a permutation of 0..39")
+        if any(sorted(order) != sorted(self.pack) for order in [*decks, *(heaps or [])]):
+            raise ValueError("a pack or heap order is a permutation of the cards in use")
         self.n = num_players
-        self.options = check_options(options)
         self.stake = cast(int, self.options["stake"])
         self.match_limit = cast(int, self.options["match_limit"])
         self.decks = decks
@@ -121,8 +131,8 @@ class BestiaReferee:
         self.trump = suit_of(self.upcard, RANKS)
         self.hands: list[set[int]] = [set() for _ in range(self.n)]
         for place, seat in enumerate(self.order):  # BESTIA-13
-            self.hands[seat] = set(deck[1 + 3 * place : 4 + 3 * place])
-        self.stock = list(deck[1 + 3 * self.n :])
+            self.hands[seat] = set(deck[1 + self.c * place : 1 + self.c * (place + 1)])
+        self.stock = list(deck[1 + self.c * self.n :])
 
     def _receive(self, seat: int, amount: int) -> None:
         self.hand_coins[seat] += amount
@@ -206,8 +216,8 @@ class BestiaReferee:
         self._offer_next()
 
     def _offer_next(self) -> None:
-        most = (13 - len(self.knockers)) // 2
-        if self.queue and len(self.accepters) < most:  # I-09
+        left = len(self.pack) - self.c * len(self.knockers)
+        if self.queue and left >= 2 * self.c * (len(self.accepters) + 1):  # I-09, I-24
             self.turn = self.queue.pop(0)
         else:
             self._exchange()
@@ -218,11 +228,11 @@ class BestiaReferee:
             self.laid_down[seat] = self.hands[seat]
             self.hands[seat] = set()
         source = self.stock
-        if 3 * len(self.accepters) > len(self.stock):  # I-07
+        if self.c * len(self.accepters) > len(self.stock):  # I-07
             source = self._gather()
         for place, seat in enumerate(self.accepters):
-            self.hands[seat] = set(source[3 * place : 3 * place + 3])
-            assert len(self.hands[seat]) == 3
+            self.hands[seat] = set(source[self.c * place : self.c * (place + 1)])
+            assert len(self.hands[seat]) == self.c
         self._close_participation()
 
     def _gather(self) -> list[int]:
@@ -265,7 +275,7 @@ class BestiaReferee:
         self.trick = []
         self.tricks[taker] += 1
         self.turn = taker  # BESTIA-28
-        if sum(self.tricks) == 3:
+        if sum(self.tricks) == self.c:
             self._settle()
 
     def _judge(self, seat: int, card: int) -> None:
@@ -288,7 +298,7 @@ class BestiaReferee:
         for seat, amount in enumerate(penalties):  # I-16, I-17
             self._receive(seat, -amount)
             after += amount
-        assert after % 3 == 0
+        assert after % 3 == after % self.c == 0
         assert sum(self.hand_coins) + after - self.pot_before == 0
         self.settlements.append(
             Settlement(
@@ -321,7 +331,7 @@ class BestiaReferee:
             self._receive(self.participants[0], self.pot)
         else:
             for seat, count in enumerate(self.tricks):  # BESTIA-29
-                self._receive(seat, count * self.pot // 3)
+                self._receive(seat, count * self.pot // self.c)
         return 0
 
     def _bete(self) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ def pack_order(
     num_players: int = 4,
     dealer: int = 0,
     stock: str = "",
+    **options: Any,
 ) -> list[int]:
     """A whole pack, first card dealt first.
 
@@ -29,18 +31,18 @@ def pack_order(
         num_players: seats.
         dealer: the seat that deals.
         stock: the cards that follow those dealt.
+        **options: of the rules.
     """
-    pack = GAMES[game].pack
-    each, ranks = GAMES[game].tricks(num_players), len(pack.ranks)
+    pack, rules = GAMES[game].pack, GAMES[game].rules(**options)
+    each, ranks = GAMES[game].tricks(num_players, rules), len(pack.ranks)
     named = {seat: pack.cards(cards) for seat, cards in hands.items()}
     turned, later = pack.card(upcard), pack.cards(stock)
     used = [turned, *later, *(card for cards in named.values() for card in cards)]
     assert len(used) == len(set(used)), "a card is named twice"
     assert all(len(cards) <= each for cards in named.values()), "too many cards in a hand"
     trump = turned // ranks
-    rest = sorted(
-        set(range(pack.size)) - set(used), key=lambda card: (card // ranks == trump, card)
-    )
+    in_use = GAMES[game].cards_in_use(rules)
+    rest = sorted(set(in_use) - set(used), key=lambda card: (card // ranks == trump, card))
     dealt = []
     for place in range(1, num_players + 1):
         cards = named.get((dealer + place) % num_players, [])

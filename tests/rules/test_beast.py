@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, permutations
 from pathlib import Path
 from random import Random
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestia_env import beast_v0
+from bestia_env import beast_v0, engine
 from bestia_env.cards import FRENCH
 from bestia_env.rules import beast
 from bestia_env.rules.beast import Action, BeastRules
@@ -977,6 +977,96 @@ def test_b_18_sessions(n, pot, reward):
 
 
 # Actions, options, and deals as data.
+
+
+def reduced(hands, upcard, n=2, dealer=0, **options):
+    deck = pack_order("beast", hands, upcard, n, dealer, **options)
+    return Table("beast", deck, num_players=n, dealer=dealer, **options)
+
+
+def test_b_19_every_order_of_the_cards_in_use_is_as_likely():
+    states = engine.new_states("beast", 3, BeastRules(ranks=1, cards=1), 1)
+    aces, counts = FRENCH.cards("Ac Ad Ah As"), Counter()
+    for key in range(4800):
+        engine.start_sessions(states, np.array([key], np.uint64), 0, 0)
+        s = states[0]
+        assert s.pack[:4].tolist() in map(list, permutations(aces))
+        counts[(*s.hands[:3].tolist(), int(s.upcard))] += 1
+    assert len(counts) == 24
+    assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 60  # 23 degrees of freedom
+
+
+@pytest.mark.parametrize(("n", "pot"), [(2, 5), (3, 7)])
+def test_b_19_stakes_are_those_of_so_many(n, pot):
+    t = reduced({}, "As", n, ranks=5)
+    assert (t.pot, t.s.gains[:n].tolist()) == (pot, [-3, -2, -2][:n])
+    assert [len(t.held(seat)) for seat in range(n)] == [n + 1] * n
+
+
+@pytest.mark.parametrize(("cards", "tricks"), [(1, 1), (2, 1), (3, 2)])
+def test_b_19_over_at_half_of_so_many_tricks(cards, tricks):
+    hands = {1: " ".join("Ac Kc Qc".split()[:cards])}
+    t = reduced(hands, "Jc", ranks=4, suits=2, cards=cards).play("LEAVE PLAY PASS")
+    t.play(" ".join(f"{card} ?" for card in hands[1].split()[:tricks]))
+    assert t.over and t.gains == [-3, 3]
+
+
+@pytest.mark.parametrize(
+    ("cards", "held", "upcard", "eldest", "other"),
+    [
+        (1, "Ac", "Qc", True, True),
+        (1, "Kc", "Ac", True, True),  # the ace was left
+        (1, "Kc", "Qc", False, False),
+        (2, "Ac Jd", "Qc", True, False),  # half of the tricks, led and won first
+        (2, "Ac Kc", "Qc", True, True),
+        (3, "Ac Jd Qd", "Qc", False, False),
+        (3, "Ac Kc Qd", "Qc", True, True),
+    ],
+)
+def test_b_19_sure_tricks_are_those_of_so_many(cards, held, upcard, eldest, other):
+    reduction = {"ranks": 4, "suits": 2, "cards": cards}
+    t = reduced({1: held}, upcard, **reduction).play("LEAVE")
+    assert ("SHOW" in t.legal) == eldest
+    t = reduced({0: held}, upcard, **reduction).play("LEAVE PLAY")
+    assert ("SHOW" in t.legal) == other
+
+
+def test_b_19_taking_and_countering_are_as_always():
+    t = reduced({1: "Kc Qd", 0: "Jd Kd"}, "Ac", ranks=4, suits=2, cards=2)
+    t.play("TAKE Jd")
+    assert t.held(0) == ["Ac", "Kd"]
+    t.play("PLAY COUNTER Kc Ac")
+    assert t.over and t.gains == [2, -2]
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "words"),
+    [
+        (2, {}, "num_players of beast must be an integer from 4 to 6, not 2"),
+        (3, {"ranks": 13, "suits": 4, "cards": 0}, "from 4 to 6, not 3"),
+        (1, {"ranks": 5}, "from 2 to 6, not 1"),
+        (7, {"ranks": 12}, "from 2 to 6, not 7"),
+        (2, {"cards": 4}, "cards of beast must be at most 3 with 2 players, not 4"),
+        (4, {"cards": 6, "ranks": 12}, "at most 5 with 4 players, not 6"),
+        (3, {"ranks": 4, "suits": 3}, "at least 13 cards, .* 3 players .* not 4 \\* 3 = 12"),
+        (4, {"ranks": 0}, "ranks must be an integer from 1 to 13, not 0"),
+        (4, {"suits": 5}, "suits must be an integer from 1 to 4, not 5"),
+        (4, {"cards": -1}, "cards must be an integer from 0 to 7, not -1"),
+        (4, {"cards": 2.0}, "cards must be an integer from 0 to 7, not 2.0"),
+    ],
+)
+def test_b_19_reductions_that_cannot_be_are_refused(n, options, words):
+    with pytest.raises(ValueError, match=words):
+        beast_v0.raw_env(num_players=n, **options)
+    with pytest.raises(ValueError, match=words):
+        engine.new_states("beast", n, BeastRules(**options))
+
+
+@pytest.mark.parametrize("options", [{"ranks": 6}, {"suits": 3}, {"cards": 2}, {"cards": 5}])
+def test_b_19_a_record_holds_the_reduction(options):
+    s = engine.new_states("beast", 4, BeastRules(**options))[0]
+    held = {} if options == {"cards": 5} else options  # that is the full game
+    assert BeastRules.read(s) == BeastRules(**held)
 
 
 def test_actions():

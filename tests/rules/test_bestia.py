@@ -34,6 +34,12 @@ def table(hands, upcard="2s", n=3, **options):
     return Table("bestia", order(hands, upcard, n), num_players=n, **options)
 
 
+def reduced(hands, upcard, n, **options):
+    """The same by options that leave cards out (I-24)."""
+    deck = pack_order("bestia", hands, upcard, n, 0, **options)
+    return Table("bestia", deck, num_players=n, **options)
+
+
 def knocked(hands, upcard="2s", n=3, **options):
     """The same after everybody has knocked."""
     return table(hands, upcard, n, **options).play(f"KNOCK*{n}")
@@ -971,6 +977,9 @@ DEFAULTS = {
     "maxim_2": True,
     "maxim_3": True,
     "match_limit": 999_999_999,
+    "ranks": 10,
+    "suits": 4,
+    "cards": 3,
 }
 
 
@@ -1000,6 +1009,87 @@ def test_i_23_rewards(hands, acts, pot, coins, left, reward):
     share = (left - pot) / 3 if reward == "equity" else 0
     assert t.rewards == pytest.approx([net + share for net in coins])
     assert (t.gains, t.left) == (coins, left)
+
+
+@pytest.mark.parametrize(
+    ("n", "ranks", "suits", "cards"),
+    [(2, 4, 2, 3), (2, 2, 2, 1), (3, 4, 2, 2), (3, 5, 2, 3), (4, 3, 3, 2), (10, 9, 4, 3)],
+)
+def test_i_24_offers_stop_and_cards_are_gathered_as_the_pack_has_it(n, ranks, suits, cards):
+    size, reduction = ranks * suits, {"ranks": ranks, "suits": suits, "cards": cards, "stake": 6}
+    for knocks in range(n):
+        t = reduced({}, "Ab", n, **reduction)
+        assert {len(t.held(seat)) for seat in range(n)} == {cards}
+        t.play(f"KNOCK*{knocks} PASS*{n - knocks}")
+        accepted = 0
+        while "EXCHANGE" in t.legal:
+            t.play("EXCHANGE")
+            accepted += 1
+        assert accepted == min((size - cards * knocks) // (2 * cards), n - knocks)
+        assert t.s.gathered == (cards * accepted > size - 1 - cards * n)
+        held = [ids(t.s.hands[seat]) for seat in ids(t.s.playing)]
+        assert [len(hand) for hand in held] == [cards] * len(held)
+        assert len(set().union(*held)) == cards * len(held)
+
+
+def test_i_24_each_trick_earns_its_part_of_the_pot():
+    t = reduced({1: "Rb", 0: "Ab"}, "3b", 2, ranks=3, suits=2, cards=1).play("KNOCK*2 Rb Ab")
+    assert (t.gains, t.left) == ([0, -3], 3)
+    reduction = {"ranks": 4, "suits": 2, "cards": 2, "stake": 6}
+    t = reduced({1: "3b Rc", 2: "Rb 3c", 0: "Ab Ac"}, "Cb", 3, **reduction)
+    t.play("KNOCK*3 3b Rb Ab Ac Rc 3c")
+    assert (t.gains, t.left) == ([0, -6, -6], 12)
+    t = reduced({1: "Ab Rc", 2: "Rb 3c", 0: "3b Ac"}, "Cb", 3, **reduction)
+    t.play("KNOCK*3 Ab Rb 3b Rc 3c Ac")
+    assert (t.gains, t.left) == ([-3, 3, -6], 6)
+
+
+def test_i_24_a_force_and_the_maxims_are_those_of_so_many_cards():
+    hands = {1: "Ab Rc", 0: "3b Ac"}
+    reduction = {"ranks": 4, "suits": 2, "cards": 2, "stake": 6}
+    decks = [pack_order("bestia", hands, "Cb", 2, dealer, **reduction) for dealer in (0, 1)]
+    t = Table("bestia", *decks, num_players=2, force=True, maxims="mask", **reduction)
+    t.play("KNOCK*2")
+    assert t.legal == ["Ab"]  # maxim 1
+    t.play("Ab 3b Rc Ac")  # 1-1: nobody is bête
+    assert t.s.forced and t.s.phase == bestia_v0.raw_env().game.phases.TRICKS
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "words"),
+    [
+        (2, {}, "num_players of bestia must be an integer from 3 to 10, not 2"),
+        (1, {"cards": 1}, "num_players of bestia must be an integer from 2 to 10, not 1"),
+        (11, {"ranks": 9}, "num_players .* from 2 to 10, not 11"),
+        (3, {"ranks": 3, "suits": 3}, "at least 10 cards, .* 3 players .* not 3 \\* 3 = 9"),
+        (3, {"cards": 0}, "cards must be an integer from 1 to 3, not 0"),
+        (3, {"cards": 4}, "cards must be an integer from 1 to 3, not 4"),
+        (3, {"ranks": 11}, "ranks must be an integer from 1 to 10, not 11"),
+        (3, {"suits": True}, "suits must be an integer from 1 to 4, not True"),
+        (3, {"cards": 2}, "stake with 2 cards each must .* multiple of 6, not 3"),
+        (3, {"cards": 2, "stake": 6, "match_limit": 9}, "match_limit .* multiple of 6, not 9"),
+    ],
+)
+def test_i_24_reductions_that_cannot_be_are_refused(n, options, words):
+    with pytest.raises(ValueError, match=words):
+        bestia_v0.raw_env(num_players=n, **options)
+    with pytest.raises(ValueError, match=words):
+        engine.new_states("bestia", n, BestiaRules(**options))
+
+
+def test_i_24_orders_and_pots_are_those_of_the_reduction():
+    env = bestia_v0.raw_env(num_players=2, ranks=2, suits=2, cards=1)
+    for name in ("deck", "heap"):
+        with pytest.raises(ValueError, match=f"{name} must have 4 cards, not 40"):
+            env.reset(options={name: list(range(40))})
+        with pytest.raises(ValueError, match=rf"{name} .* in use, 3b Ab 3c Ac, not Rb"):
+            env.reset(options={name: [9, 8, 7, 19]})
+    env.reset(options={"deck": [19, 8, 9, 18], "heap": [8, 9, 18, 19], "dealer": 0, "pot": 3})
+    assert (env.states[0].upcard, *map(ids, env.states[0].hands[:2])) == (19, {9}, {8})
+    env = bestia_v0.raw_env(num_players=2, ranks=3, suits=2, cards=2, stake=12)
+    with pytest.raises(ValueError, match=r"pot must .* multiple of 6, not 9"):
+        env.reset(options={"pot": 9})
+    assert env.rules.match_limit == 999_999_996
 
 
 def test_actions():

@@ -1,0 +1,220 @@
+"""How a hand ends, and what that is worth, in either game.
+
+Scores are n times the equity in coins (B-18), which are integers, so that ties are ties.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba.extending import overload
+
+from agents.solve import outcomes_beast, outcomes_bestia
+from agents.solve.outcomes_beast import may_win
+from agents.solve.past import NEVER, fines_of, front_of, sure_tricks, tricks_of, with_front
+from bestia_env._jit import jit
+from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
+from bestia_env.rules import beast
+from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.table import NOBODY, seat_after
+
+FACTS = np.dtype(
+    (
+        np.record,
+        [
+            ("kept", np.int64),  # how many patterns have been
+            ("search", np.uint64),  # the number of this search; what others left is void
+            ("seat", np.int64),  # who plays against all others
+            ("tricks", np.int64),  # in a hand
+            ("playing", np.uint64),  # the set of seats that do
+            ("num_playing", np.int64),
+            ("fine", np.int64),  # coins that a revoke, a breach or a bête costs
+            ("judged", np.bool_),  # are there cards that cost a fine?
+            ("few", np.bool_),  # does who wins the hand tell all of its outcome?
+            ("alike", np.bool_),  # do ranks that do not tell make no difference?
+            ("by_name", np.bool_),  # do the names of cards tell, beside their order?
+        ],
+    )
+)
+"""What holds in all of a hand."""
+
+
+@jit
+def score(room, past, seat):
+    """The seat's score when the hand ends so."""
+    s, facts = room.states[0], room.facts[0]
+    found = plain_score(s, room, past, seat)
+    if facts.judged:
+        count = 0
+        for other in range(s.num_players):
+            count += fines_of(past, other)
+        found += facts.fine * (count - s.num_players * fines_of(past, seat))
+    return found
+
+
+@jit
+def is_over(room, g, left):
+    """Is the hand over? In Beast it ends with a majority of the tricks (B-15)."""
+    front = front_of(g.past)
+    return left == 0 or (front != NOBODY and 2 * tricks_of(g.past, front) >= room.facts[0].tricks)
+
+
+@jit
+def write_bounds(room, g, left, sure, seat):
+    """Bounds of the seat's score where a trick begins, as g.least and g.most.
+
+    That many tricks are left, and some are sure already, see `agents.solve.past.sure_tricks`.
+    """
+    if room.facts[0].judged:
+        g.least, g.most = -NEVER, NEVER
+    else:
+        plain_bounds(room.states[0], room, g, left, sure, seat)
+
+
+# Which outcome a seat prefers (max^n).
+
+
+@jit
+def is_better(room, seat, found, best):
+    """More for the seat; if that is the same, less for the first after it whose score differs."""
+    if room.facts[0].few:
+        return has(room.better[nth(seat), nth(front_of(best))], front_of(found))
+    gain = score(room, found, seat) - score(room, best, seat)
+    if gain != 0:
+        return gain > 0
+    for _ in range(room.states[0].num_players - 1):
+        seat = seat_after(room.states[0], seat)
+        gain = score(room, found, seat) - score(room, best, seat)
+        if gain != 0:
+            return gain < 0
+    return False
+
+
+@jit
+def find_preferences(room):
+    """If outcomes are few, note for each who winners are that a seat prefers to w, and alike to w.
+
+    The sets stand in room.better[seat, w] and room.better[n, w].
+    """
+    facts, n = room.facts[0], room.states[0].num_players
+    if not facts.few:
+        return
+    facts.few = False
+    for winner in range(n):
+        room.better[nth(n), nth(winner)] = bit(n) - ONE
+        best = with_front(ZERO, winner)
+        for seat in range(n):
+            better = ZERO
+            for other in range(n):
+                found = with_front(ZERO, other)
+                if is_better(room, seat, found, best):
+                    better |= bit(other)
+                elif is_better(room, seat, best, found):
+                    room.better[nth(n), nth(winner)] &= ~bit(other)
+            room.better[nth(seat), nth(winner)] = better
+            room.better[nth(n), nth(winner)] &= ~better
+    facts.few = True
+
+
+@jit
+def preferred(room, seat, outcome):
+    """The set of winners that the seat prefers to this outcome, or all if outcomes are many."""
+    return room.better[nth(seat), nth(front_of(outcome))] if room.facts[0].few else ~ZERO
+
+
+@jit
+def likewise(room, outcome):
+    """The set of winners that make no difference to this outcome, or none if outcomes are many."""
+    if room.facts[0].few:
+        return room.better[nth(room.states[0].num_players), nth(front_of(outcome))]
+    return ZERO
+
+
+@jit
+def is_settled(room, g, left):
+    """Write the outcome, if nothing that may still happen makes a difference to it."""
+    if not room.facts[0].few:
+        return False
+    g.possible &= may_win(room, g, left, sure_tricks(room, g))
+    g.outcome = with_front(g.past, lowest(g.possible))
+    return g.possible & ~likewise(room, g.outcome) == ZERO
+
+
+def _game_of(s):
+    return outcomes_beast if rulebook_of(s) is beast else outcomes_bestia
+
+
+def playing_seats(s):
+    """The set of seats that play."""
+    return _game_of(s).playing_seats(s)
+
+
+def note_past(s):
+    """The past of a record."""
+    return _game_of(s).note_past(s)
+
+
+def add_trick(s, past, winner):
+    """The past after one more trick."""
+    return _game_of(s).add_trick(past, winner)
+
+
+def judge(s, past, card):
+    """The past after the seat to act has played a card that may cost a fine."""
+    return _game_of(s).judge(s, past, card)
+
+
+def find_worth(s, states, i, room):
+    """Write what outcomes are worth, and the facts on fines."""
+    _game_of(s).find_worth(states, i, room)
+
+
+def plain_score(s, room, past, seat):
+    """The seat's score when the hand ends so, revokes and breaches apart."""
+    return _game_of(s).score(room, past, seat)
+
+
+def plain_bounds(s, room, g, left, sure, seat):
+    """Bounds of the seat's score where a trick begins, without fines."""
+    _game_of(s).write_bounds(room, g, left, sure, seat)
+
+
+@overload(playing_seats)
+def _playing_seats(s):
+    implementation = _game_of(s).playing_seats
+    return lambda s: implementation(s)
+
+
+@overload(note_past)
+def _note_past(s):
+    implementation = _game_of(s).note_past
+    return lambda s: implementation(s)
+
+
+@overload(add_trick)
+def _add_trick(s, past, winner):
+    implementation = _game_of(s).add_trick
+    return lambda s, past, winner: implementation(past, winner)
+
+
+@overload(judge)
+def _judge(s, past, card):
+    implementation = _game_of(s).judge
+    return lambda s, past, card: implementation(s, past, card)
+
+
+@overload(find_worth)
+def _find_worth(s, states, i, room):
+    implementation = _game_of(s).find_worth
+    return lambda s, states, i, room: implementation(states, i, room)
+
+
+@overload(plain_score)
+def _plain_score(s, room, past, seat):
+    implementation = _game_of(s).score
+    return lambda s, room, past, seat: implementation(room, past, seat)
+
+
+@overload(plain_bounds)
+def _plain_bounds(s, room, g, left, sure, seat):
+    implementation = _game_of(s).write_bounds
+    return lambda s, room, g, left, sure, seat: implementation(room, g, left, sure, seat)
