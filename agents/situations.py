@@ -35,9 +35,12 @@ def view_of_bidder(table: Table, hand: str, upcard: str, said: str) -> np.ndarra
         (1,) records, the VIEW.
 
     Raises:
-        ValueError: a card or a bid is none, or could not be; it says which.
+        ValueError: a card or a bid is none, or could not be; it says which. Or the game is a
+            reduction (I-24).
     """
     game = game_named(table.game)
+    if game.is_reduced(table.num_players, table.rules):
+        raise ValueError(f"all cards must be in the pack, unlike in {table.words}")
     turned = game.pack.card(upcard)
     others = [card for card in range(game.pack.size) if card != turned]
     first = _played_on(table, _pack(table, game, turned, [], 0, others), said)
