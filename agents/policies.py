@@ -28,6 +28,7 @@ BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the
 # it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
 # ValueError. They are imported when they are asked for, since they take a moment.
 FAMILIES: dict[str, str] = {
+    "bids": "agents.bids.table",
     "equilibrium": "agents.equilibria.player",
     "pimc": "agents.search.specs",
     "ismcts": "agents.search.specs",
