@@ -64,8 +64,8 @@ class Args:
     seconds: float = 1.0
     """about how long one timing takes"""
     only: tuple[str, ...] = GROUPS
-    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, solve, search, start,
-    peers"""
+    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, solve, search,
+    start, peers"""
     out: Path | None = None
     """where the figures go; for all groups experiments/results/benchmark.json, else nowhere"""
 
