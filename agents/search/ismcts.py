@@ -20,13 +20,12 @@ from agents.baselines.dispatch import act
 from agents.matches import turn_views
 from agents.search.hearing import draw_heard_worlds
 from agents.search.leaves import Field
-from agents.solve.search import score
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, member, size
 from bestia_env.games import game_named
 from bestia_env.rng import below
 from bestia_env.rules.dispatch import apply, legal
-from bestia_env.rules.table import NOBODY
+from bestia_env.rules.table import NOBODY, settled_score
 from bestia_env.view import look
 
 _NONE = -1
@@ -188,7 +187,7 @@ def _back_up(length, room):
         node = tree.path[k]
         tree.walks[node] += 1
         for seat in range(s.num_players):
-            tree.totals[node, seat] += score(s, seat) / unit
+            tree.totals[node, seat] += settled_score(s, seat) / unit
 
 
 @jit

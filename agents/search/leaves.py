@@ -18,12 +18,11 @@ from agents.replays import in_tricks
 from agents.solve import search as solver
 from agents.solve.coalition import solve_coalition
 from agents.solve.maxn import solve_maxn
-from agents.solve.search import score
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, nth, size, without_lowest
 from bestia_env.games import game_named
 from bestia_env.rules.dispatch import apply, legal
-from bestia_env.rules.table import NOBODY
+from bestia_env.rules.table import NOBODY, settled_score
 from bestia_env.view import look
 
 ROLLOUT, MAXN, COALITION = range(3)
@@ -102,7 +101,7 @@ def value_actions(worlds, j, seat, choices, leaf, field, rng, room, row):
             apply(room.line[0], action)
             _play_on(leaf, field, rng, room)
         if room.line[0].turn == NOBODY:
-            room.values[row, action] = score(room.line[0], seat)
+            room.values[row, action] = settled_score(room.line[0], seat)
             continue
         value = _solve(leaf, seat, room)
         if not solves_all:
