@@ -24,7 +24,7 @@ from bestia_env.games import GAMES
 from bestia_env.observe import layout
 from bestia_env.rng import stream
 from bestia_env.rules.dispatch import apply, legal
-from bestia_env.rules.table import NOBODY, equity
+from bestia_env.rules.table import NOBODY, settled_score
 from bestia_env.view import look
 
 
@@ -192,7 +192,7 @@ def score_seats(states, scores):
     """The equity of every seat in n-ths of a coin, (B, n) int64: exact, and zero in sum."""
     for i in range(states.size):
         for seat in range(scores.shape[1]):
-            scores[i, seat] = round(scores.shape[1] * equity(states[i], seat))
+            scores[i, seat] = settled_score(states[i], seat)
 
 
 def tag(policy: Policy) -> int:

@@ -1,7 +1,8 @@
 """One seat against all others, who know all cards and want nothing but its ruin.
 
 Alpha-beta: a card is given up once it is worse for its player than one found before. What the seat
-scores so it can be sure of, however the others play.
+scores so it can be sure of, however the others play. What has been found out about a position
+serves, in Beast, for all that differ from it in cards that did not tell only.
 """
 
 from __future__ import annotations

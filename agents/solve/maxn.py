@@ -3,6 +3,9 @@
 Of the cards that score most for the seat to act it plays one that leaves the seat after it the
 least, then the seat after that, and so on. So the scores of a position are unique: they depend on
 neither the names of the suits nor the order in which cards are tried.
+
+In Beast all depends on who wins the hand. A seat stops where it has found the winner that it likes
+best of those still possible, or one such that the seat before it will play another card.
 """
 
 from __future__ import annotations

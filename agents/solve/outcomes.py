@@ -21,8 +21,9 @@ FACTS = np.dtype(
     (
         np.record,
         [
-            ("kept", np.int64),  # how many patterns have been
-            ("search", np.uint64),  # the number of this search; what others left is void
+            ("kept", np.int64),  # how many patterns have been, in this search
+            ("search", np.uint64),  # the number of this search
+            ("stamp", np.uint64),  # in its keys, so that what others left is void
             ("seat", np.int64),  # who plays against all others
             ("tricks", np.int64),  # in a hand
             ("playing", np.uint64),  # the set of seats that do

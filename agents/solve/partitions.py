@@ -50,8 +50,8 @@ def note_holders(room, g):
                 lengths += ONE << (seat * _LENGTH)
             cards = without_lowest(cards)
         g.holders[nth(suit)] = holders
-    key = stream(np.uint64(room.facts[0].search), np.uint64(g.turn))
-    g.key = stream(stream(key, g.past), lengths)
+    key = stream(g.past, np.uint64(g.turn))
+    g.key = stream(key, lengths) ^ room.facts[0].stamp
 
 
 @jit
@@ -74,7 +74,8 @@ def is_found(room, f, g):
 
 @jit
 def _first_place(room, g):
-    return np.int64(g.key & np.uint64(room.patterns.size // WAYS - 1)) * WAYS
+    key = g.key ^ room.facts[0].stamp
+    return np.int64(key & np.uint64(room.patterns.size // WAYS - 1)) * WAYS
 
 
 @jit

@@ -152,7 +152,9 @@ def begin(states, i, room):
     room.states[0] = states[i]
     s, facts, f = room.states[0], room.facts[0], room.frames[0]
     _seat_players(s, room)
-    facts.search += 1
+    facts.search += ONE
+    facts.stamp = stream(facts.search, ZERO)
+    facts.kept = 0
     facts.tricks = s.trick + size(s.hands[nth(s.turn)])
     f.past = note_past(s)
     f.turn, f.trick, f.laid, f.cards = s.turn, s.trick, table_cards(s), trick_cards(s)
@@ -314,23 +316,22 @@ def _are_neighbours(lower, higher, rivals, ranks):
 def slot_of(room, g):
     """The slot for the position of g; notes the position's key."""
     g.key = _key(room, g)
-    return room.slots[g.key & np.uint64(room.slots.size - 1)]
+    return slot_again(room, g)
 
 
 @jit
 def slot_again(room, g):
     """As `slot_of`, once the key is noted."""
-    return room.slots[g.key & np.uint64(room.slots.size - 1)]
+    return room.slots[(g.key ^ room.facts[0].stamp) & np.uint64(room.slots.size - 1)]
 
 
 @jit
 def _key(room, g):
-    """64 bits of what tells in the rest of the hand, where a trick begins."""
+    """64 bits of what tells in the rest of the hand, where a trick begins, and of the search."""
     s, facts = room.states[0], room.facts[0]
-    key = stream(np.uint64(facts.search), np.uint64(g.turn))
-    key = stream(key, g.past)
+    key = stream(g.past, np.uint64(g.turn))
     if facts.by_name:
-        return stream(key, g.held)
+        return stream(key, g.held) ^ facts.stamp
     ranks = ranks_of(s)
     plain = ZERO
     for suit in range(4):
@@ -339,7 +340,7 @@ def _key(room, g):
             key = stream(key, _holders(room, cards))
         else:
             plain += stream(ZERO, _holders(room, cards))
-    return stream(key, plain)
+    return stream(key, plain) ^ facts.stamp
 
 
 @jit
