@@ -6,6 +6,9 @@ independent and the pot cannot grow without bound. A deal depends on the seed an
 the players of a table play it once in each of their n rotations around the seats, the dealer
 staying where he is. A policy's mean over the rotations of a deal is one observation.
 
+Luck of the deal that can be told is taken off the scores, which leaves the mean what it is
+(`agents.control_variates`), unless `control` is False.
+
 Generators of the players depend on the seed, the deal, the rotation, the seat and the policy, so
 no two hands share their chances, and all numbers are the same however the work is divided.
 """
@@ -20,11 +23,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agents import stand_ins
+from agents.control_variates import Deals, StandIn
 from agents.estimates import Estimate, Moments, holm
 from agents.matches import deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy, default_specs, parse_policy
 from agents.processes import in_order
 from agents.ratings import Rating, rate
+from agents.stand_ins import Pair
 from bestia_env.engine import new_states, start_sessions
 from bestia_env.games import game_named
 from bestia_env.rng import seed_sequence_keys
@@ -218,6 +224,80 @@ def _scores(
     return in_order(play_piece, (table, tuple(policies)), pieces, jobs, trial)
 
 
+# Luck.
+
+
+class Luck:
+    """What can be told of the luck in the first deals of a table, to take it off scores.
+
+    Attributes:
+        deals: by the classes of their cards.
+    """
+
+    def __init__(self, table: Table, num_deals: int) -> None:
+        self.deals = Deals(
+            *(table.game, table.num_players, table.rules, table.keys.deals, num_deals)
+        )
+        self._table, self._num_deals = table, num_deals
+        usual = table == Table(table.game, table.num_players, seed=table.seed)
+        enough = num_deals >= stand_ins.DEALS_EACH
+        self._known = _believed(table.game, table.num_players) if usual and enough else {}
+        self._scores: dict[Pair, np.ndarray] = {}
+
+    def stand_ins(self, one: Policy, field: Policy) -> list[StandIn]:
+        """Who tells most of the luck of one among copies of another, if anybody tells enough."""
+        if one.same_as(field) or not self._known:
+            return []
+        n, known = self._table.num_players, list(self._known)
+        chosen = stand_ins.choose(one, field, n, known, self._num_deals, self._play)
+        return [StandIn(self._scores_of(pair), self._known[pair]) for pair in chosen]
+
+    def _scores_of(self, pair: Pair) -> np.ndarray:
+        if pair not in self._scores:
+            table = self._table
+            players = stand_ins.policies_of(pair, table.game, table.num_players)
+            self._scores[pair] = self._play(*players, 0, self._num_deals)
+        return self._scores[pair]
+
+    def _play(self, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
+        return duel(self._table, one, field, start, stop)
+
+
+@functools.cache
+def _believed(game: str, num_players: int) -> dict[Pair, Estimate]:
+    """The known pairs, if rules and baselines play as they did when these were measured."""
+    table = Table(game, num_players, seed=stand_ins.SEED)
+    return {
+        pair: known.score
+        for pair, known in stand_ins.known_pairs(game, num_players).items()
+        if stand_ins.is_as_measured(
+            known,
+            duel(table, *stand_ins.policies_of(pair, game, num_players), 0, stand_ins.CHECKED),
+        )
+    }
+
+
+def duel(table: Table, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
+    """The scores (D,) of one among copies of another, played here."""
+    lineup = (0, *[1] * (table.num_players - 1))
+    pieces = [Piece(lineup, first, min(first + PIECE, stop)) for first in range(start, stop, PIECE)]
+    return np.concatenate([play_piece(table, (one, field), piece)[:, 0] for piece in pieces])
+
+
+def mean_of(
+    pieces: Sequence[np.ndarray], luck: Luck | None, told: Sequence[StandIn] = ()
+) -> Estimate:
+    """The mean of the scores (D,) of pieces of the work that follow each other.
+
+    Args:
+        pieces: of the work.
+        luck: of the deals, None to leave it in.
+        told: what stand-ins tell of it.
+    """
+    plain = sum((Moments.of(piece) for piece in pieces), Moments()).estimate()
+    return plain if luck is None else luck.deals.estimate(plain, np.concatenate(pieces), told)
+
+
 # Comparisons.
 
 
@@ -230,6 +310,7 @@ def evaluate(
     pot: int = 1,
     jobs: int = 1,
     progress: Progress | None = None,
+    control: bool = True,
 ) -> list[Estimate]:
     """Play a line-up on many deals, each in every rotation.
 
@@ -242,19 +323,23 @@ def evaluate(
         jobs: processes; the numbers do not depend on it. More than one takes a main module that
             may be imported, as always with `multiprocessing`.
         progress: called with numbers of hands as they are done.
+        control: take luck off the scores?
 
     Returns:
-        Pots per hand of every place in the line-up, in sum zero.
+        Pots per hand of every place in the line-up; with luck left in, their sum is zero.
 
     Raises:
         ValueError: an argument is out of range, or the policies are of different games.
     """
     table = Table(lineup[0].game, len(lineup), rules, pot, seed)
     pieces = _pieces(tuple(range(len(lineup))), num_deals)
-    sums = [Moments()] * len(lineup)
-    for scores in _play_pieces(table, lineup, pieces, jobs, progress):
-        sums = [total + Moments.of(column) for total, column in zip(sums, scores.T, strict=True)]
-    return [total.estimate() for total in sums]
+    scores = list(_play_pieces(table, lineup, pieces, jobs, progress))
+    luck = Luck(table, num_deals) if control else None
+    columns = [[piece[:, place] for piece in scores] for place in range(len(lineup))]
+    told: list[Sequence[StandIn]] = [()] * len(lineup)
+    if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
+        told[0] = luck.stand_ins(lineup[0], lineup[1])
+    return [mean_of(column, luck, tells) for column, tells in zip(columns, told, strict=True)]
 
 
 def one_against_field(
@@ -268,7 +353,7 @@ def one_against_field(
         num_deals: deals, each played in every rotation.
         seed: of deals and chances.
         num_players: seats, n.
-        **options: rules, pot, jobs and progress, as for `evaluate`.
+        **options: rules, pot, jobs, progress and control, as for `evaluate`.
     """
     return evaluate([policy] + [field] * (num_players - 1), num_deals, seed, **options)[0]
 
@@ -352,6 +437,7 @@ def compare(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
+    control: bool = True,
 ) -> Result:
     """Play every policy against a field of every other, and all of them at mixed tables.
 
@@ -361,6 +447,7 @@ def compare(
         num_deals: deals for each cell of the matrix, and as many for the mixed tables.
         jobs: processes; the numbers do not depend on it.
         progress: called with numbers of hands as they are done.
+        control: take luck off the scores? Ratings are without.
 
     Raises:
         ValueError: an argument is out of range.
@@ -372,32 +459,50 @@ def compare(
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
     duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
     scores = _play_pieces(table, policies, [*duels, *mixed], jobs, progress)
-    estimates = [_first_player(itertools.islice(scores, len(mixed))) for _ in cells]
+    luck = Luck(table, num_deals) if control else None
+    estimates = [
+        mean_of(
+            [piece[:, 0] for piece in itertools.islice(scores, len(mixed))],
+            luck,
+            luck.stand_ins(policies[a], policies[b]) if luck else (),
+        )
+        for a, b, *_ in cells
+    ]
     return Result(
         table,
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        _standings(table, k, mixed, scores),
+        _standings(table, k, mixed, scores, luck),
     )
 
 
-def _first_player(scores: Iterator[np.ndarray]) -> Estimate:
-    return sum((Moments.of(piece[:, 0]) for piece in scores), Moments()).estimate()
-
-
 def _standings(
-    table: Table, num_policies: int, pieces: Sequence[Piece], scores: Iterator[np.ndarray]
+    table: Table,
+    num_policies: int,
+    pieces: Sequence[Piece],
+    scores: Iterator[np.ndarray],
+    luck: Luck | None,
 ) -> tuple[Standing, ...]:
-    sums = [Moments()] * num_policies
-    orders = []
+    found, orders = [], []
     for piece, by_player in zip(pieces, scores, strict=True):
         by_policy = _by_policy(lineups(table, num_policies, piece), by_player, num_policies)
-        present = [column[~np.isnan(column)] for column in by_policy.T]
-        sums = [total + Moments.of(seen) for total, seen in zip(sums, present, strict=True)]
+        found.append(by_policy)
         orders.append(_orders(by_policy, min(table.num_players, num_policies), table, piece))
     ratings = rate(np.concatenate(orders), num_policies, table.seed)
-    return tuple(Standing(total.estimate(), rating) for total, rating in zip(sums, ratings))
+    columns = [[piece[:, place] for piece in found] for place in range(num_policies)]
+    means = [_mean_where_seated(column, luck) for column in columns]
+    return tuple(Standing(mean, rating) for mean, rating in zip(means, ratings))
+
+
+def _mean_where_seated(pieces: Sequence[np.ndarray], luck: Luck | None) -> Estimate:
+    """As `mean_of`, of scores that are NaN where a policy did not sit."""
+    seated = [piece[~np.isnan(piece)] for piece in pieces]
+    plain = sum((Moments.of(piece) for piece in seated), Moments()).estimate()
+    if luck is None:
+        return plain
+    present = ~np.isnan(np.concatenate(pieces))
+    return luck.deals.estimate(plain, np.concatenate(seated), present=present)
 
 
 def _by_policy(sitting: np.ndarray, scores: np.ndarray, num_policies: int) -> np.ndarray:

@@ -19,11 +19,13 @@ class Estimate:
         mean: of independent observations, one for each deal.
         half_width: of the interval, by the normal approximation.
         num_deals: how many observations.
+        factor: how many times as many observations it would have taken without control variates.
     """
 
     mean: float
     half_width: float
     num_deals: int
+    factor: float = 1.0
 
     @property
     def low(self) -> float:

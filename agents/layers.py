@@ -57,14 +57,14 @@ def act_batch(net, observations, masks, rngs, greedy, scratch, actions):
     """Choose an action for every row; masks are bool, and actions (K,) int64 are written."""
     for k in range(actions.size):
         choices = _set_of(masks[k])
-        actions[k] = _choose(net, observations[k], choices, rngs[k : k + 1], greedy, scratch)
+        actions[k] = choose(net, observations[k], choices, rngs[k : k + 1], greedy, scratch)
 
 
 @jit
 def act_on_view(net, views, legal, rng, greedy, observation, scratch):
     """Choose an action for the seat of views[0], given the set of its legal ones."""
     write_observation(views[0], views[0].viewer, net.labels.at, observation)
-    return _choose(net, observation, legal, rng, greedy, scratch)
+    return choose(net, observation, legal, rng, greedy, scratch)
 
 
 @jit
@@ -81,7 +81,8 @@ def probabilities(net, observations, masks, scratch, chances):
 
 
 @jit
-def _choose(net, observation, choices, rng, greedy, scratch):
+def choose(net, observation, choices, rng, greedy, scratch):
+    """Choose one of a set of actions on an observation (D,); rng moves on where it must draw."""
     if without_lowest(choices) == ZERO:
         return lowest(choices)
     order = suit_order(net.labels, observation)

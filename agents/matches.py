@@ -24,7 +24,7 @@ from bestia_env.games import GAMES
 from bestia_env.observe import layout
 from bestia_env.rng import stream
 from bestia_env.rules.dispatch import apply, legal
-from bestia_env.rules.table import NOBODY, equity
+from bestia_env.rules.table import NOBODY, settled_score
 from bestia_env.view import look
 
 
@@ -89,7 +89,9 @@ class Players(NamedTuple):
             np.array([policy.kind for policy in policies], np.int64),
             np.array([policy.parameter for policy in policies], np.float64),
             joined([policy.program or EMPTY for policy in policies]),
-            np.array([[_is_asked(policy, bid) for bid in (False, True)] for policy in policies]),
+            np.array(
+                [[_is_asked(policy, bid) for bid in (False, True)] for policy in policies], np.bool_
+            ).reshape(-1, 2),
         )
 
 
@@ -162,7 +164,7 @@ def _look_turns(states, hands, views):
 
 
 @jit
-def _mark_bids(states, hands, bids):
+def mark_bids(states, hands, bids):
     """Mark the hands in which the seat to act is to bid; (H,) bool is written."""
     for k in range(hands.size):
         bids[k] = is_bid(states[hands[k]])
@@ -190,7 +192,7 @@ def score_seats(states, scores):
     """The equity of every seat in n-ths of a coin, (B, n) int64: exact, and zero in sum."""
     for i in range(states.size):
         for seat in range(scores.shape[1]):
-            scores[i, seat] = round(scores.shape[1] * equity(states[i], seat))
+            scores[i, seat] = settled_score(states[i], seat)
 
 
 def tag(policy: Policy) -> int:
@@ -233,11 +235,11 @@ def _ask(
     seats = states["turn"][hands]
     players = seated[hands, seats]
     bids = np.empty(hands.size, np.bool_)
-    _mark_bids(states, hands, bids)
+    mark_bids(states, hands, bids)
     for player, bid in sorted(set(zip(players.tolist(), bids.tolist()))):
         asked = (players == player) & (bids == bid)
         mine, chances = hands[asked], rngs[hands[asked], seats[asked]]
-        actions = _choose_outside(policies[player], bid, states, mine, chances)
+        actions = choose_outside(policies[player], bid, states, mine, chances)
         rngs[mine, seats[asked]] = chances
         act_turns(states, mine, actions)
 
@@ -256,7 +258,7 @@ def choose(policy: Policy, states: np.ndarray, chances: np.ndarray) -> np.ndarra
     hands = np.arange(states.size)
     bid = states.size > 0 and is_bid(states[0])
     if _is_asked(policy, bid):
-        return _choose_outside(policy, bid, states, hands, chances)
+        return choose_outside(policy, bid, states, hands, chances)
     actions, views, stack = np.empty(hands.size, np.int64), states[:1].copy(), np.empty(STACK)
     _choose_compiled(states, Players.of([policy]), chances, views, stack, actions)
     return actions
@@ -273,10 +275,24 @@ def _choose_compiled(states, players, chances, views, stack, actions):
             actions[i] = act(players.kinds[0], players.parameters[0], views[0], legal(s), rng)
 
 
-def _choose_outside(
+def choose_outside(
     policy: Policy, is_bid: bool, states: np.ndarray, hands: np.ndarray, chances: np.ndarray
 ) -> np.ndarray:
-    """Legal actions of a network or a chooser, (H,) int64; chances (H,) uint64 move on."""
+    """Legal actions of a network or a chooser in hands where its seat is to act.
+
+    Args:
+        policy: who is asked.
+        is_bid: do all these hands wait for a bid?
+        states: (B,) records; they stay as they are.
+        hands: (H,) int64, places in `states`.
+        chances: (H,) uint64, a generator for each of these hands, moved on.
+
+    Returns:
+        (H,) int64 actions.
+
+    Raises:
+        ValueError: an action is not legal.
+    """
     chooser = policy.chooser_for(is_bid)
     if chooser is None:
         actions = _choose_by_network(policy, states, hands, chances)

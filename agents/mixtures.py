@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.arena import Table
+from agents.opponents import check_distinct
 from agents.policies import parse_baseline
 from bestia_env._jit import jit
 from bestia_env.deals import is_integer
@@ -77,9 +77,7 @@ def baseline_mixture(opponents: Mapping[str, float], game: str) -> Mixture:
         ValueError: a spec names no baseline, or two name the same.
     """
     policies = [parse_baseline(spec, game) for spec in opponents]
-    for policy, other in itertools.combinations(policies, 2):
-        if policy.same_as(other):
-            raise ValueError(f"opponent {other.spec!r} is the same as {policy.spec!r}")
+    check_distinct(policies)
     return Mixture(
         np.array([policy.kind for policy in policies], np.int64),
         np.array([policy.parameter for policy in policies], np.float64),

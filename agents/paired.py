@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agents.arena import PIECE, Piece, Progress, Table, check_policies, play_piece
-from agents.estimates import Estimate, Moments, holm
+from agents.arena import PIECE, Luck, Piece, Progress, Table, check_policies, mean_of, play_piece
+from agents.control_variates import StandIn
+from agents.estimates import Estimate, holm
 from agents.policies import Policy
 from agents.processes import in_order
 from bestia_env.rules.table import check_coins
@@ -61,7 +62,7 @@ class Paired:
             if (found.a, found.b) == (a, b):
                 return found
             if (found.a, found.b) == (b, a):
-                turned = Estimate(-found.score.mean, found.score.half_width, found.score.num_deals)
+                turned = replace(found.score, mean=-found.score.mean)
                 return Difference(a, b, turned, found.p_value)
         raise ValueError(f"a pair must be of two different policies, not {a} and {b}")
 
@@ -74,6 +75,7 @@ def compare_paired(
     *,
     jobs: int = 1,
     progress: Progress | None = None,
+    control: bool = True,
 ) -> Paired:
     """Play every policy alone among copies of the field, all on the same deals.
 
@@ -84,6 +86,7 @@ def compare_paired(
         num_deals: deals, each played in every seat rotation.
         jobs: processes; the numbers do not depend on it.
         progress: called with numbers of hands as they are done.
+        control: take luck off the scores and the differences?
 
     Raises:
         ValueError: an argument is out of range, or a policy cannot sit at the table.
@@ -96,23 +99,29 @@ def compare_paired(
     check_policies(table, everybody)
     k, n = len(policies), table.num_players
     pairs = list(itertools.combinations(range(k), 2))
-    sums = [Moments()] * k
-    gaps = [Moments()] * len(pairs)
     pieces = _pieces(k, n, num_deals)
     played = in_order(play_piece, (table, everybody), pieces, jobs, Piece((0,) * n, 0, 1))
-    for _ in range(len(pieces) // k):
-        scores = [_counted(next(played), n, progress) for _ in range(k)]
-        sums = [total + Moments.of(column) for total, column in zip(sums, scores)]
-        gaps = [gap + Moments.of(scores[a] - scores[b]) for gap, (a, b) in zip(gaps, pairs)]
-    estimates = [gap.estimate() for gap in gaps]
+    by_piece = [[_counted(next(played), n, progress) for _ in range(k)] for _ in pieces[::k]]
+    scores = list(zip(*by_piece, strict=True))  # (policy, piece)
+    luck = Luck(table, num_deals) if control else None
+    told = [luck.stand_ins(policy, field) if luck else [] for policy in policies]
+    estimates = [
+        mean_of([x - y for x, y in zip(scores[a], scores[b])], luck, _either(told[a], told[b]))
+        for a, b in pairs
+    ]
     p_values = holm([estimate.p_value for estimate in estimates])
     return Paired(
         table,
         tuple(policy.spec for policy in policies),
         field.spec,
-        tuple(total.estimate() for total in sums),
+        tuple(mean_of(column, luck, tells) for column, tells in zip(scores, told)),
         tuple(Difference(*pair, e, p) for pair, e, p in zip(pairs, estimates, p_values)),
     )
+
+
+def _either(told: Sequence[StandIn], others: Sequence[StandIn]) -> list[StandIn]:
+    """What either tells, and what both tell once."""
+    return [*told, *(one for one in others if all(one.scores is not t.scores for t in told))]
 
 
 def num_hands(table: Table, num_policies: int, num_deals: int) -> int:

@@ -27,7 +27,13 @@ BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the
 # Policies of which each name, before a colon, stands for a whole family, by the module that knows
 # it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
 # ValueError. They are imported when they are asked for, since they take a moment.
-FAMILIES: dict[str, str] = {"equilibrium": "agents.equilibria.player"}
+FAMILIES: dict[str, str] = {
+    "bids": "agents.bids.table",
+    "equilibrium": "agents.equilibria.player",
+    "pimc": "agents.search.specs",
+    "ismcts": "agents.search.specs",
+    "cheat": "agents.search.specs",
+}
 
 
 class Chooser(Protocol):
@@ -35,17 +41,22 @@ class Chooser(Protocol):
 
     Choosers are pickled to be sent to other processes, so what is large or can be made again is
     made when first needed. Rooms to work in belong to a process, not to a policy.
-
-    Attributes:
-        bids_only: does it answer bids alone (`is_bid`)? The policy's kind or network then plays
-            the cards. Others answer all but the bids of the policy's rule, if it has one.
-        num_players: seats of the tables at which it can sit, None if it can at all.
-        draws: of how many answers the chance of an action is the share; 1 for who draws no lots.
     """
 
-    bids_only: bool
-    num_players: int | None
-    draws: int
+    @property
+    def bids_only(self) -> bool:
+        """Does it answer bids alone (`is_bid`)? The policy's kind or network then plays the cards.
+
+        Others answer all but the bids of the policy's rule, if it has one.
+        """
+
+    @property
+    def num_players(self) -> int | None:
+        """Seats of the tables at which it can sit, None if it can at all."""
+
+    @property
+    def draws(self) -> int:
+        """Of how many answers the chance of an action is the share; 1 for who draws no lots."""
 
     def act_batch(self, states: np.ndarray, hands: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """Choose an action for the seat to act in each of some hands.
@@ -79,6 +90,7 @@ class Policy:
         rule: its text.
         file: the network's weights, None if there is none or it was never saved.
         chooser: of a CHOOSER policy; or one that answers its bids, see `Chooser.bids_only`.
+        cheats: does it see what is hidden? Such a policy is for the arena alone.
     """
 
     spec: str
@@ -90,6 +102,7 @@ class Policy:
     rule: str | None = None
     file: Path | None = None
     chooser: Chooser | None = None
+    cheats: bool = False
 
     @property
     def num_players(self) -> int | None:

@@ -19,12 +19,10 @@ import numpy as np
 
 from agents.matches import act_turns, choose
 from agents.policies import Policy
+from agents.replays import deal_again, has_caught_up, said
 from agents.worlds import draw_worlds
 from bestia_env._jit import jit
-from bestia_env.bits import bit, has
 from bestia_env.rng import seed_sequence_keys
-from bestia_env.rules import beast, bestia
-from bestia_env.rules.dispatch import deal, rulebook_of
 from bestia_env.view import is_blind
 
 ROUNDS = 6  # of draws, each of twice as many worlds as the one before
@@ -77,12 +75,14 @@ def _read(
     Returns:
         The worlds kept, in order, and how many bids each of them misses.
     """
-    replays, misses = _as_dealt(worlds), np.zeros(worlds.size, np.int64)
-    while not _has_caught_up(replays[0], worlds[0]):
-        seat, said = int(replays[0].turn), _said(worlds, replays[0])
+    replays, misses = np.empty_like(worlds), np.zeros(worlds.size, np.int64)
+    _deal_again(worlds, replays)
+    while not has_caught_up(replays[0], worlds[0]):
+        seat, actions = int(replays[0].turn), np.empty(worlds.size, np.int64)
+        _hear(worlds, replays, actions)
         if seat != viewer and not is_blind(replays[0], seat):
-            misses += choose(field, replays, chances) != said
-        act_turns(replays, np.arange(replays.size), said)
+            misses += choose(field, replays, chances) != actions
+        act_turns(replays, np.arange(replays.size), actions)
         kept = max(enough, int(np.count_nonzero(misses == 0)))
         if kept < misses.size:
             best = np.sort(np.argsort(misses, kind="stable")[:kept])
@@ -92,65 +92,14 @@ def _read(
     return worlds, misses
 
 
-def _has_caught_up(s: np.record, w: np.record) -> bool:
-    """Has the replay heard all bids of the world? Each seat speaks once in a phase."""
-    return s.phase == w.phase and (s.turn == w.turn or s.phase == rulebook_of(w).AT_TRICKS)
-
-
-def _as_dealt(worlds: np.ndarray) -> np.ndarray:
-    """The worlds when their hands had been dealt; the packs are not theirs."""
-    states = worlds.copy()
-    _deal_anew(states)
-    states["hands"] = _hands_dealt(worlds)
-    return states
+@jit
+def _deal_again(worlds, replays):
+    for j in range(worlds.size):
+        deal_again(worlds, j, replays, j)
 
 
 @jit
-def _deal_anew(states):
-    """Deal these hands again, with other cards, from the same pot and the same upcard."""
-    for i in range(states.size):
-        s = states[i]
-        upcard, trump = s.upcard, s.trump
-        s.pot = s.carried
-        deal(s)
-        s.upcard, s.trump = upcard, trump
-
-
-def _hands_dealt(worlds: np.ndarray) -> np.ndarray:
-    """The cards that every seat was dealt, (K, seats) uint64."""
-    w, hands = worlds[0], worlds["hands"].copy()
-    for card, seat in zip(w.play_card[: w.plays], w.play_seat[: w.plays]):
-        hands[:, seat] |= bit(card)
-    if rulebook_of(w) is bestia:
-        return np.where(worlds["thrown"] > 0, worlds["thrown"], hands)
-    if w.upcard_is == beast.TAKEN:
-        hands[:, w.dealer] |= worlds["discard"]
-        hands[:, w.dealer] &= ~np.uint64(bit(w.upcard))
-    return hands
-
-
-def _said(worlds: np.ndarray, s: np.record) -> np.ndarray:
-    """What the seat to act in the replay s then did in each world, (K,) int64."""
-    w, seat = worlds[0], int(s.turn)
-    if rulebook_of(w) is bestia:
-        action = _said_in_bestia(w, s.phase, seat)
-    elif s.phase == beast.AT_DISCARD:
-        return np.rint(np.log2(worlds["discard"])).astype(np.int64)
-    else:
-        action = _said_in_beast(w, s.phase, seat)
-    return np.full(worlds.size, action, np.int64)
-
-
-def _said_in_bestia(w: np.record, phase: int, seat: int) -> int:
-    if phase == bestia.AT_AUCTION:
-        return bestia.KNOCK if has(w.knocked, seat) else bestia.PASS
-    return bestia.EXCHANGE if has(w.exchanged, seat) else bestia.REFUSE
-
-
-def _said_in_beast(w: np.record, phase: int, seat: int) -> int:
-    """Nobody has shown, for that ends a hand (B-10, B-11)."""
-    if phase == beast.AT_TAKE:
-        return beast.TAKE if w.upcard_is == beast.TAKEN else beast.LEAVE
-    if phase == beast.AT_COUNTER:
-        return beast.COUNTER if w.counterer == seat else beast.PASS
-    return beast.PLAY if w.player == seat else beast.PASS
+def _hear(worlds, replays, actions):
+    """What the seat to act in each replay then did in its world; (K,) int64 is written."""
+    for j in range(worlds.size):
+        actions[j] = said(worlds[j], replays[j].phase, np.int64(replays[j].turn))

@@ -34,7 +34,8 @@ MATRIX_NOTE = (
     "the diagonal."
 )
 RANKING_NOTE = (
-    "Pots per hand with half of the 95 % interval, each row by itself; rating in points "
+    "Pots per hand with half of the 95 % interval, each row by itself, as good as so many times as "
+    "many deals; rating in points "
     "(Plackett-Luce, mean 0, 400 points are ten times the worth) with bootstrap interval."
 )
 _BLUE, _GREY = "#2166ac", "#555555"
@@ -52,6 +53,26 @@ def print_tables(result: Result, console: Console | None = None) -> None:
         wide = Console(file=console.file, width=width, highlight=False)
         wide.print(grid)
         console.print(note, style="dim")
+    console.print(gain_in_words(result))
+
+
+def gain_in_words(result: Result) -> str:
+    """How many times as many hands the results are as good as, for control variates."""
+    k = len(result.specs)
+    cells = sorted(result.matrix[a][b].factor for a in range(k) for b in range(k) if a != b)
+    mixed = sorted(standing.score.factor for standing in result.standings)
+    if max(cells + mixed) == 1:
+        return "Luck in the deals is left in: no more is known than so many hands tell (1.0 times)."
+    return (
+        "Luck in the deals that can be told is taken off, without bias. Off the diagonal the "
+        f"matrix is as good as {_times(cells)} times as many hands, the ranking as {_times(mixed)}."
+    )
+
+
+def _times(factors: Sequence[float]) -> str:
+    """From the least to the greatest of some sorted factors."""
+    low, high = f"{factors[0]:.1f}", f"{factors[-1]:.1f}"
+    return low if low == high else f"{low} to {high} (median {np.median(factors):.1f})"
 
 
 def matrix_grid(result: Result) -> Grid:
@@ -70,7 +91,7 @@ def matrix_grid(result: Result) -> Grid:
 def ranking_grid(result: Result) -> Grid:
     """The ranking, to be printed by rich."""
     grid = Grid(title="Ranking at mixed tables")
-    for name in ("", "policy", "pots per hand", "deals", "rating", "95 % interval"):
+    for name in ("", "policy", "pots per hand", "deals", "as good as", "rating", "95 % interval"):
         grid.add_column(name, justify="left" if name == "policy" else "right")
     names = labels(result.specs)
     for place, a in enumerate(result.ranking, start=1):
@@ -80,6 +101,7 @@ def ranking_grid(result: Result) -> Grid:
             escape(names[a]),
             str(score),
             f"{score.num_deals:,}",
+            f"{score.factor:.1f} ×",
             f"{rating.points:+.0f}",
             f"{rating.low:+.0f} … {rating.high:+.0f}",
         )
@@ -160,24 +182,28 @@ def as_facts(result: Result) -> dict[str, Any]:
 def matrix_csv(result: Result) -> str:
     """The matrix, a line for each cell."""
     lines: list[Sequence[Any]] = [
-        ("policy", "field", "mean", "half_width", "num_deals", "p_value_holm")
+        ("policy", "field", "mean", "half_width", "num_deals", "factor", "p_value_holm")
     ]
     for a, spec in enumerate(result.specs):
         for b, field in enumerate(result.specs):
             cell = result.matrix[a][b]
             p = result.p_values[a][b] if a != b else ""
-            lines.append((spec, field, cell.mean, cell.half_width, cell.num_deals, p))
+            numbers = (cell.mean, cell.half_width, cell.num_deals, cell.factor)
+            lines.append((spec, field, *numbers, p))
     return _csv(lines)
 
 
 def ranking_csv(result: Result) -> str:
     """The ranking, best first."""
     lines: list[Sequence[Any]] = [
-        ("policy", "mean", "half_width", "num_deals", "rating", "rating_low", "rating_high")
+        (
+            *("policy", "mean", "half_width", "num_deals", "factor"),
+            *("rating", "rating_low", "rating_high"),
+        )
     ]
     for a in result.ranking:
         score, rating = result.standings[a].score, result.standings[a].rating
-        numbers = (score.mean, score.half_width, score.num_deals)
+        numbers = (score.mean, score.half_width, score.num_deals, score.factor)
         lines.append((result.specs[a], *numbers, rating.points, rating.low, rating.high))
     return _csv(lines)
 

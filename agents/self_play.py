@@ -1,8 +1,9 @@
 """Whole hands played by a learner at many seats, and what it decided in them.
 
-One kernel deals, plays and settles: the learner's network, baselines and the learner's past selves
-sit at the same tables. No hand is cut short, so the return of every decision is known, and the
-decision that follows it is the next of the same seat in the same hand, whoever acts in between.
+One kernel deals, plays and settles: the learner's network, opponents that stay as they are, and the
+learner's past selves sit at the same tables. No hand is cut short, so the return of every decision
+is known, and the decision that follows it is the next of the same seat in the same hand, whoever
+acts in between.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.baselines.dispatch import act as baseline_act
+from agents.bidding.machine import is_bid
 from agents.layers import (
     Packed,
-    Scratch,
     gather,
     last_row,
     relabel_actions,
@@ -25,16 +25,11 @@ from agents.layers import (
     sample,
     weigh,
 )
-from agents.mixtures import (
-    Mixture,
-    baseline_mixture,
-    chances,
-    drawn,
-    is_number,
-    pot_mixture,
-    weights,
-)
+from agents.matches import act_turns, choose_outside, mark_bids
+from agents.mixtures import chances, drawn, is_number, pot_mixture, weights
 from agents.networks import Network
+from agents.opponents import Desk, Opponents, act_in, check_distinct, desk, opponents_of
+from agents.policies import Policy, parse_policy
 from agents.sparse import SparseRows
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
@@ -46,15 +41,18 @@ from bestia_env.rng import below, seed_sequence_keys, stream, unit
 from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY, equity
 from bestia_env.suits import relabelling, suit_order
-from bestia_env.view import look
 
 LAST = -1  # follows the last decision of a seat in a hand
-LEARNER = 0  # its place among the players at a table; baselines and past selves follow it
+LEARNER = 0  # its place among the players at a table; opponents and past selves follow it
 _LONGEST = 16  # no seat decides more often in a hand
+_BATCH = 512  # hands that are played side by side where choosers sit
 
 
 class Decisions(NamedTuple):
-    """N decisions of a learner, hand by hand; those that leave no choice are not among them.
+    """N decisions of a learner; those that leave no choice are not among them.
+
+    They stand hand by hand, but where choosers sit (`agents.policies`): there hands are played side
+    by side, in batches.
 
     Attributes:
         observations: N rows of D numbers, what the seat knew, suits sorted.
@@ -65,9 +63,10 @@ class Decisions(NamedTuple):
         actions: (N,) int64, numbered alike.
         log_probs: (N,) float32, of the actions, under the network that played.
         following: (N,) int64, the place of the same seat's next decision in this hand, or LAST.
-        returns: (N,) float32, the seat's equity in the hand divided by P: pots.
+        returns: (N,) float32, the seat's equity in the hand, or its share of what the learner's
+            seats have together, divided by P: pots.
         seats: (N,) int8.
-        fields: (N,) int16, who else sat there: LEARNER, 1 + baseline, 1 + baselines + past self.
+        fields: (N,) int16, who else sat there: LEARNER, 1 + opponent, 1 + opponents + past self.
     """
 
     observations: SparseRows
@@ -108,8 +107,10 @@ class Company:
     Attributes:
         alone: the share of hands of the first kind.
         joined: the share of hands of the second kind.
-        opponents: specs of baselines, and PAST for one of the learner's past selves, with weights;
+        opponents: specs of policies, and PAST for one of the learner's past selves, with weights;
             until there is a past self, the learner sits in its stead.
+        shared: the learner's seats share alike what they win together: a coalition against the
+            others, each seat with its own view only.
 
     Raises:
         ValueError: a share or a weight is out of range.
@@ -118,9 +119,12 @@ class Company:
     alone: float = 0.0
     joined: float = 0.0
     opponents: Mapping[str, float] = field(default_factory=dict)
+    shared: bool = False
 
     def __post_init__(self) -> None:
         """Check the shares."""
+        if not isinstance(self.shared, bool):
+            raise ValueError(f"shared must be True or False, not {self.shared!r}")
         for name in ("alone", "joined"):
             share = getattr(self, name)
             if not is_number(share) or not 0 <= share <= 1:
@@ -138,39 +142,45 @@ class _Players(NamedTuple):
 
     Attributes:
         network: of the learner, whose layers the past selves share.
-        past: (M, P) float32, parameters of past selves; M may be 0.
-        baselines: (K,) their kinds and parameters, and (K + 1,) chances, the last PAST's.
+        opponents: K of them, and M past selves.
+        chances: (K + 1,) float64, cumulated, of the opponents, the last PAST's.
+        num_past: M, which may be 0.
         alone: the share of hands with the learner alone.
         joined: the share of hands with one opponent.
+        shared: do the learner's seats share what they win?
     """
 
     network: Packed
-    past: np.ndarray
-    baselines: Mixture
+    opponents: Opponents
+    chances: np.ndarray
+    num_past: int
     alone: float
     joined: float
+    shared: bool
 
 
 class _Room(NamedTuple):
-    """Where the kernel works.
+    """Where B hands are played.
 
     Attributes:
-        states: (1,) record, the hand in play.
-        views: (1,) record, what a baseline sees.
-        observation: (D,) float32, before its suits are sorted.
-        rng: (1,) uint64, of all chances in a hand but the deal.
-        scratch: of the network.
-        players: (n,) int64, who sits where.
-        latest: (n,) int64, every seat's latest decision in this hand, or LAST.
+        states: (B,) records, the hands in play.
+        pots: (B,) int64, their P.
+        rngs: (B,) uint64, of all chances in them but the deals.
+        players: (B, n) int64, who sits where.
+        fields: (B,) int64, whom the learner meets.
+        latest: (B, n) int64, every seat's latest decision, or LAST.
+        hands: int64, to which of them each decision belongs.
+        desk: where opponents think, and the learner.
     """
 
     states: np.ndarray
-    views: np.ndarray
-    observation: np.ndarray
-    rng: np.ndarray
-    scratch: Scratch
+    pots: np.ndarray
+    rngs: np.ndarray
     players: np.ndarray
+    fields: np.ndarray
     latest: np.ndarray
+    hands: np.ndarray
+    desk: Desk
 
 
 class SelfPlay:
@@ -186,6 +196,7 @@ class SelfPlay:
         num_inputs: D.
         num_actions: A.
         num_others: the length of a row of `Decisions.others`.
+        opponents: policies, in the order of the company's specs without PAST.
     """
 
     def __init__(
@@ -217,20 +228,16 @@ class SelfPlay:
         chosen, table = game_named(game), layout(game, num_players)
         self.game, self.num_players = game, num_players
         rules = chosen.make_rules(rules, {})
-        states = new_states(game, num_players, rules)
+        new_states(game, num_players, rules)  # refuses what does not fit
+        self._rules = rules
         self._company = company or Company()
-        self._baselines = _opponents(self._company.opponents, game)
+        self.opponents = _parsed(self._company.opponents, game, num_players)
+        self._chances = chances(_past_last(self._company.opponents))
         self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
         self.labels = relabelling(game, num_players, sort_suits)
         self.num_inputs, self.num_actions = table.size, chosen.num_actions
         self.num_others = (num_players - 1) * chosen.pack.size
         self._keys = seed_sequence_keys(checked_seed(seed), 2)
-        self._room = (
-            states,
-            np.zeros(1, states.dtype),
-            np.empty(table.size, np.float32),
-            np.zeros(1, np.uint64),
-        )
 
     def play(
         self, network: Network, count: int, first_hand: int = 0, past: Sequence[np.ndarray] = ()
@@ -257,22 +264,62 @@ class SelfPlay:
                 f"not {self.game} with {self.num_players}"
             )
         packed = network.packed._replace(labels=self.labels)
-        out = self._empty(count + self.num_players * _LONGEST)
+        asks = any(policy.chooser is not None for policy in self.opponents)
+        hands = _BATCH if asks else 1
+        out = self._empty(count + hands * self.num_players * _LONGEST)
+        selves = [packed._replace(parameters=parameters) for parameters in past]
         players = _Players(
             packed,
-            np.array(past, np.float32).reshape(len(past), packed.parameters.size),
-            self._baselines,
+            opponents_of(self.opponents, self.game, self.num_players, selves),
+            self._chances,
+            len(past),
             self._company.alone,
             self._company.joined,
+            self._company.shared,
         )
-        room = _Room(
-            *self._room,
-            network.scratch(),
-            np.empty(self.num_players, np.int64),
-            np.empty(self.num_players, np.int64),
-        )
-        decided, hand = _play(players, self._pots, self._keys, first_hand, count, room, out)
+        room = self._room(hands, out.actions.size, players.opponents, packed)
+        play = self._play_asking if asks else _play
+        decided, hand = play(players, self._pots, self._keys, first_hand, count, room, out)
         return out.first(decided), hand
+
+    def _play_asking(self, players, pots, keys, hand, count, room, out):
+        """The same in batches of hands, which wait while choosers are asked."""
+        decided = 0
+        while decided < count:
+            first = decided
+            _deal_batch(players, pots, keys, hand, room)
+            waiting = np.arange(room.states.size)
+            while waiting.size > 0:
+                decided, waits = _play_batch(players, room, waiting, decided, out)
+                waiting = waiting[:waits]
+                self._ask(room, waiting)
+            _pay(players, room, first, decided, out)
+            hand += room.states.size
+        return decided, hand
+
+    def _ask(self, room: _Room, hands: np.ndarray) -> None:
+        """One action of the chooser that is to act, in every hand that waits."""
+        players, bids = room.players[hands, room.states["turn"][hands]], np.empty(hands.size, bool)
+        mark_bids(room.states, hands, bids)
+        for player, bid in sorted(set(zip(players.tolist(), bids.tolist()))):
+            mine = hands[(players == player) & (bids == bid)]
+            rngs = room.rngs[mine]
+            actions = choose_outside(self.opponents[player - 1], bid, room.states, mine, rngs)
+            room.rngs[mine] = rngs
+            act_turns(room.states, mine, actions)
+
+    def _room(self, hands: int, rows: int, opponents: Opponents, packed: Packed) -> _Room:
+        states = new_states(self.game, self.num_players, self._rules, hands)
+        return _Room(
+            states,
+            np.empty(hands, np.int64),
+            np.empty(hands, np.uint64),
+            np.empty((hands, self.num_players), np.int64),
+            np.empty(hands, np.int64),
+            np.empty((hands, self.num_players), np.int64),
+            np.empty(rows, np.int64),
+            desk(states[:1], self.num_inputs, opponents, packed),
+        )
 
     def _empty(self, rows: int) -> Decisions:
         starts, numbers = np.empty(rows, np.int64), rows * (self.num_inputs + self.num_others)
@@ -290,11 +337,16 @@ class SelfPlay:
         )
 
 
-def _opponents(opponents: Mapping[str, float], game: str) -> Mixture:
-    """Baselines of these specs; the chances go one further, to PAST."""
-    specs = {spec: weight for spec, weight in opponents.items() if spec != PAST}
-    baselines = baseline_mixture(specs, game)
-    return baselines._replace(chances=chances({**specs, PAST: opponents.get(PAST, 0.0)}))
+def _parsed(opponents: Mapping[str, float], game: str, num_players: int) -> list[Policy]:
+    """The policies of all specs but PAST."""
+    policies = [parse_policy(spec, game, num_players) for spec in opponents if spec != PAST]
+    check_distinct(policies)
+    return policies
+
+
+def _past_last(opponents: Mapping[str, float]) -> dict[str, float]:
+    others = {spec: weight for spec, weight in opponents.items() if spec != PAST}
+    return {**others, PAST: opponents.get(PAST, 0.0)}
 
 
 # The kernel.
@@ -304,15 +356,42 @@ def _opponents(opponents: Mapping[str, float], game: str) -> Mixture:
 def _play(players, pots, keys, hand, count, room, out):
     """Returns how many decisions were noted, and the number of the hand after the last."""
     decided = 0
-    rng = room.rng
     while decided < count:
-        rng[0] = stream(keys[1], hand)
-        field = _sit_down(players, rng, room.players)
-        pot = pots.coins[drawn(rng, pots.chances)]
-        start_session(room.states, 0, stream(keys[0], hand), NOBODY, pot)
-        decided = _play_hand(players, field, room, decided, out)
+        first = decided
+        _deal(players, pots, keys, hand, room, 0)
+        decided = _play_on(players, room, 0, decided, out)
+        _pay(players, room, first, decided, out)
         hand += 1
     return decided, hand
+
+
+@jit
+def _deal_batch(players, pots, keys, hand, room):
+    for i in range(room.states.size):
+        _deal(players, pots, keys, hand + i, room, i)
+
+
+@jit
+def _play_batch(players, room, hands, decided, out):
+    """Play on; returns how many decisions were noted, and how many hands wait: the first ones."""
+    waits = 0
+    for i in hands:
+        decided = _play_on(players, room, i, decided, out)
+        if room.states[i].turn != NOBODY:
+            hands[waits] = i
+            waits += 1
+    return decided, waits
+
+
+@jit
+def _deal(players, pots, keys, hand, room, i):
+    rng = room.rngs[i : i + 1]
+    rng[0] = stream(keys[1], hand)
+    room.fields[i] = _sit_down(players, rng, room.players[i])
+    carried = pots.coins[drawn(rng, pots.chances)]
+    start_session(room.states, i, stream(keys[0], hand), NOBODY, carried)
+    room.pots[i] = room.states[i].pot
+    room.latest[i] = LAST
 
 
 @jit
@@ -335,71 +414,75 @@ def _sit_down(players, rng, seated):
 
 @jit
 def _draw_opponent(players, rng):
-    baselines, past = players.baselines.kinds.size, len(players.past)
-    place = drawn(rng, players.baselines.chances)
-    if place < baselines:
+    others, past = players.chances.size - 1, players.num_past
+    place = drawn(rng, players.chances)
+    if place < others:
         return 1 + place
-    return 1 + baselines + below(rng, past) if past > 0 else LEARNER
+    return 1 + others + below(rng, past) if past > 0 else LEARNER
 
 
 @jit
-def _play_hand(players, field, room, decided, out):
-    s, first = room.states[0], decided
-    pot = s.pot
-    room.latest[:] = LAST
+def _play_on(players, room, i, decided, out):
+    """Play a hand until it is settled or waits for a chooser; returns the decisions noted."""
+    s, rng, opponents = room.states[i], room.rngs[i : i + 1], players.opponents
     while s.turn != NOBODY:
         seat, choices = np.int64(s.turn), legal(s)
-        who = room.players[seat]
-        is_baseline = 0 < who <= players.baselines.kinds.size
+        who = room.players[i, seat]
         if without_lowest(choices) == ZERO:
             action = lowest(choices)
-        elif is_baseline:
-            look(room.states, 0, seat, room.views, 0)
-            kind, parameter = (
-                players.baselines.kinds[who - 1],
-                players.baselines.parameters[who - 1],
-            )
-            action = baseline_act(kind, parameter, room.views[0], choices, room.rng)
+        elif who == LEARNER:
+            action = _decide(players.network, s, choices, rng, room.desk, decided, out)
+            _note(room, i, seat, decided, out)
+            decided += 1
+        elif opponents.asked[who - 1, np.int64(is_bid(s))]:
+            break
         else:
-            action = _decide(players, seat, who, choices, room, decided, out)
-            if who == LEARNER:
-                _note(seat, field, room.latest, decided, out)
-                decided += 1
+            action = act_in(opponents, who - 1, room.states, i, choices, rng, room.desk)
         apply(s, action)
-    for row in range(first, decided):
-        out.returns[row] = equity(s, out.seats[row]) / pot
     return decided
 
 
 @jit
-def _decide(players, seat, who, choices, room, row, out):
-    """Ask a network; what it sees and what it does is written into a row."""
-    s, labels, rows = room.states[0], players.network.labels, out.observations
-    write_observation(s, seat, labels.at, room.observation)
-    order = suit_order(labels, room.observation)
-    start = out.seen.ends[row - 1] if row > 0 else 0
-    end = gather(labels, order, room.observation, rows.columns, rows.numbers, start)
-    rows.starts[row], rows.ends[row] = start, end
-    out.seen.ends[row] = _gather_others(
-        s, seat, labels.action[order], room.observation.size, out.seen, end
-    )
-    net = _network_of(players, who)
-    run_layers(net, rows.columns, rows.numbers, start, end, room.scratch)
-    odds, choices = room.scratch.layers[last_row(net)], relabel_actions(labels, order, choices)
-    total = weigh(odds, choices)
-    action = sample(odds, choices, total, room.rng)
-    out.legal[row], out.actions[row] = choices, action
-    out.log_probs[row] = math.log(odds[action] / total)
-    return labels.original[order, action]
+def _pay(players, room, first, decided, out):
+    """Write the returns of decisions in hands that are settled."""
+    for row in range(first, decided):
+        i = room.hands[row]
+        s = room.states[i]
+        own = _share(s, room.players[i]) if players.shared else equity(s, out.seats[row])
+        out.returns[row] = own / room.pots[i]
 
 
 @jit
-def _network_of(players, who):
-    net = players.network
-    if who == LEARNER:
-        return net
-    past = players.past[who - 1 - players.baselines.kinds.size]
-    return Packed(past, net.sizes, net.activation, net.labels)
+def _share(s, seated):
+    """What every seat of the learner has if they share alike; what the others lose, in sum."""
+    total, count = 0.0, 0
+    for seat in range(seated.size):
+        if seated[seat] == LEARNER:
+            total += equity(s, seat)
+            count += 1
+    return total / count
+
+
+@jit
+def _decide(net, s, choices, rng, desk, row, out):
+    """Ask the learner; what it sees and what it does is written into a row."""
+    seat, labels, rows = np.int64(s.turn), net.labels, out.observations
+    observation, scratch = desk.observation, desk.scratch
+    write_observation(s, seat, labels.at, observation)
+    order = suit_order(labels, observation)
+    start = out.seen.ends[row - 1] if row > 0 else 0
+    end = gather(labels, order, observation, rows.columns, rows.numbers, start)
+    rows.starts[row], rows.ends[row] = start, end
+    out.seen.ends[row] = _gather_others(
+        s, seat, labels.action[order], observation.size, out.seen, end
+    )
+    run_layers(net, rows.columns, rows.numbers, start, end, scratch)
+    odds, choices = scratch.layers[last_row(net)], relabel_actions(labels, order, choices)
+    total = weigh(odds, choices)
+    action = sample(odds, choices, total, rng)
+    out.legal[row], out.actions[row] = choices, action
+    out.log_probs[row] = math.log(odds[action] / total)
+    return labels.original[order, action]
 
 
 @jit
@@ -417,10 +500,12 @@ def _gather_others(s, seat, new, first, seen, end):
 
 
 @jit
-def _note(seat, field, latest, row, out):
-    """The decision in this row is the seat's next after its latest."""
+def _note(room, i, seat, row, out):
+    """The decision in this row is the seat's next after its latest in hand i."""
+    latest = room.latest[i]
+    room.hands[row] = i
     out.seats[row] = seat
-    out.fields[row] = field
+    out.fields[row] = room.fields[i]
     out.following[row] = LAST
     if latest[seat] != LAST:
         out.following[latest[seat]] = row

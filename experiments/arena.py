@@ -47,6 +47,8 @@ class Arguments:
     """The pot played for in opening pots; more than 1 means a pot carried in."""
     rules: tuple[str, ...] = ()
     """Options of the rules, each as NAME=VALUE, such as maxims=penalty force=true."""
+    raw: bool = False
+    """Leave the luck of the deal in the scores; else what can be told of it is taken off."""
     out: Path | None = None
     """Folder for the results; one of its own under runs/arena if none is given."""
 
@@ -97,7 +99,10 @@ def _run(
     began = time.perf_counter()
     hands = num_hands(table, len(policies), parsed.deals)
     with hands_progress(hands) as progress:
-        result = compare(table, policies, parsed.deals, jobs=parsed.jobs, progress=progress)
+        control = not parsed.raw
+        result = compare(
+            *(table, policies, parsed.deals), jobs=parsed.jobs, progress=progress, control=control
+        )
     seconds = time.perf_counter() - began
     facts = {
         "command": _command(arguments, table.seed),

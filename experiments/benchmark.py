@@ -34,6 +34,7 @@ from experiments.benchmark_figures import (
     clone_figures,
     learning_figures,
     playout_figures,
+    search_figures,
     solve_figures,
     vector_figures,
 )
@@ -49,6 +50,7 @@ OURS = {
     "aec": aec_figures,
     "arena": arena_figures,
     "solve": solve_figures,
+    "search": search_figures,
 }
 GROUPS = (*OURS, "start", "peers")
 
@@ -62,8 +64,8 @@ class Args:
     seconds: float = 1.0
     """about how long one timing takes"""
     only: tuple[str, ...] = GROUPS
-    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, solve, start,
-    peers"""
+    """groups to measure: playouts, batch, clone, vector, learning, aec, arena, solve, search,
+    start, peers"""
     out: Path | None = None
     """where the figures go; for all groups experiments/results/benchmark.json, else nowhere"""
 

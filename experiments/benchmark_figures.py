@@ -6,7 +6,7 @@ import functools
 import statistics
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -427,3 +427,50 @@ def _solver(
     name = f"solver, {game.capitalize()}, {num_players} players, {who}"
     nodes = hands.num_nodes / count
     return Figure(f"{name}, {nodes:.0f} cards tried", "deals/s", work, target)
+
+
+def search_figures() -> list[Figure]:
+    """What a searching player is asked for, one of four among the best baselines."""
+    return [
+        Figure(f"{spec}, {game.capitalize()}, 4 players", "decisions/s", work, target)
+        for game, spec, target in (
+            ("bestia", "pimc:worlds=40", 5e3),
+            ("beast", "pimc:worlds=40", None),
+            ("bestia", "ismcts:iterations=500", None),
+            ("beast", "ismcts:iterations=500", None),
+        )
+        for work in [_search_decisions(game, spec)]
+    ]
+
+
+def _search_decisions(game: str, spec: str) -> Callable[[int], int]:
+    from agents.arena import Piece, Table, play_piece
+    from agents.policies import BEST_BASELINES, parse_policy
+
+    searcher, field = (parse_policy(each, game, 4) for each in (spec, BEST_BASELINES[game]))
+    asked = _Asked(searcher.chooser)
+    policies = [replace(searcher, chooser=asked), field]
+
+    def work(count: int) -> int:
+        asked.count, deal = 0, 0
+        while asked.count < count:
+            play_piece(Table(game), policies, Piece((0, 1, 1, 1), deal, deal + 16))
+            deal += 16
+        return asked.count
+
+    return work
+
+
+@dataclass
+class _Asked:
+    """A chooser, and how many actions it has been asked for."""
+
+    chooser: Any
+    count: int = 0
+    bids_only: bool = False
+    num_players: int | None = None
+    draws: int = 1
+
+    def act_batch(self, states: np.ndarray, hands: np.ndarray, chances: np.ndarray) -> np.ndarray:
+        self.count += hands.size
+        return self.chooser.act_batch(states, hands, chances)

@@ -83,5 +83,15 @@ def network_of(
     return Network(game, num_players, tuple(weights), "relu", sort_suits)
 
 
+def set_weights(layers: nn.Sequential, network: Network) -> None:
+    """Give layers of the same widths the weights of a network."""
+    targets = [layer for layer in layers if hasattr(layer, "weight")]
+    for place, (layer, (matrix, bias)) in enumerate(zip(targets, network.weights, strict=True)):
+        weight = matrix if place else matrix.T
+        layer.load_state_dict(
+            {"weight": torch.from_numpy(weight.copy()), "bias": torch.from_numpy(bias.copy())}
+        )
+
+
 def _array(parameter: Any) -> np.ndarray:
     return parameter.detach().numpy().copy()

@@ -48,6 +48,9 @@ class SelfPlayArguments(training.TrainingArguments):
     """The share of hands in which the learner sits alone among copies of an opponent."""
     joined: float = 0.05
     """The share of hands in which a single opponent joins the learners."""
+    shared: bool = False
+    """Let the learner's seats share alike what they win together, as a coalition does; each sees
+    its own cards only."""
     opponents: tuple[str, ...] = ()
     """Specs of opponents, and `past` for past selves, each with =WEIGHT if it is not 1; all
     baselines and `past` if none are given."""
@@ -101,7 +104,7 @@ class SelfPlayLearner(ABC):
         self.tables = SelfPlay(
             arguments.game,
             arguments.num_players,
-            company=Company(arguments.alone, arguments.joined, opponents),
+            company=Company(arguments.alone, arguments.joined, opponents, arguments.shared),
             rules=arguments.parsed_rules(),
             pots=training.weighted_pots(arguments.pots),
             sort_suits=arguments.sort_suits,

@@ -40,6 +40,9 @@ class Arguments(SelfPlayArguments):
         (("clip",), 1e-9, 1),
     )
 
+    start: str = ""
+    """The spec of a network, whose weights are the first; those drawn by the seed if none is
+    given."""
     oracle: bool = True
     """Let the critic see all cards while training."""
     entropy: float = 0.01
@@ -58,6 +61,27 @@ class Arguments(SelfPlayArguments):
     clip: float = 0.2
     """PPO's clipping range."""
 
+    def first_network(self) -> Network | None:
+        """What the policy starts from; None for weights drawn by the seed.
+
+        Raises:
+            ValueError: `start` names no network, or one of another shape.
+        """
+        from agents.policies import parse_policy
+
+        if not self.start:
+            return None
+        network = parse_policy(self.start, self.game, self.num_players).network
+        if network is None:
+            raise ValueError(f"start must be the spec of a network, not {self.start!r}")
+        shape = {"hidden": [*self.hidden], "activation": "relu", "sort_suits": self.sort_suits}
+        for name, value in shape.items():
+            if network.architecture[name] != value:
+                raise ValueError(
+                    f"{self.start} has {name} {network.architecture[name]}, the training {value}"
+                )
+        return network
+
 
 def train(arguments: Arguments) -> Path:
     """Train, export and evaluate; returns the policy's file. See `training.run`."""
@@ -70,11 +94,14 @@ class Ppo(SelfPlayLearner):
     def __init__(self, arguments: Arguments) -> None:
         import torch
 
-        from experiments.perceptron import perceptron
+        from experiments.perceptron import perceptron, set_weights
 
         super().__init__(arguments)
+        first = arguments.first_network()
         sizes = self.num_inputs, arguments.hidden, self.num_actions
         self.actor, self.magnet = perceptron(*sizes, 0.01), perceptron(*sizes, 0.01)
+        if first is not None:
+            set_weights(self.actor, first)
         self.magnet.load_state_dict(self.actor.state_dict())
         seen = self.num_inputs + self.tables.num_others * arguments.oracle
         self.critic = perceptron(seen, arguments.hidden, 1, 1.0)

@@ -128,7 +128,7 @@ def weighted(
     """`("random=2", "tight")` as `{"random": 2.0, "tight": 1.0}`."""
     weights: dict[Any, float] = {}
     for word in words:
-        name, equals, weight = word.partition("=")
+        name, equals, weight = word.rpartition("=") if "=" in word else (word, "", "")
         choice = parse(name)
         if choice in weights:
             raise ValueError(f"{option} must be different, but {name!r} is named twice")

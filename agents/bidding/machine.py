@@ -59,10 +59,10 @@ def joined(programs: Sequence[Program]) -> Program:
     starts = np.cumsum([0, *(ops.size for ops in operations)])
     rules = np.cumsum([0, *(program.actions.size for program in programs)])
     return Program(
-        np.concatenate(operations),
-        np.concatenate([program.numbers for program in programs]),
+        np.concatenate([EMPTY.operations, *operations]),
+        np.concatenate([EMPTY.numbers, *(program.numbers for program in programs)]),
         np.concatenate([*(p.starts[:-1] + at for p, at in zip(programs, starts)), starts[-1:]]),
-        np.concatenate([program.actions for program in programs]),
+        np.concatenate([EMPTY.actions, *(program.actions for program in programs)]),
         rules,
     )
 

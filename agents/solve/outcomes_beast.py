@@ -16,7 +16,7 @@ from agents.solve.past import (
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth, without_lowest
 from bestia_env.rules.beast import obedient_cards, settle_tricks
-from bestia_env.rules.table import NOBODY, equity, match
+from bestia_env.rules.table import NOBODY, match, settled_score
 
 
 @jit
@@ -60,7 +60,7 @@ def find_worth(states, i, room):
         s.revoked[:] = 0
         settle_tricks(s)
         for seat in range(s.num_players):
-            room.worth[nth(winner), nth(seat)] = round(s.num_players * equity(s, seat))
+            room.worth[nth(winner), nth(seat)] = settled_score(s, seat)
         room.states[0] = states[i]
 
 

@@ -220,3 +220,9 @@ def pass_the_deal(s):
 def equity(s, seat):
     """The seat's part of a settled hand with the pot shared alike (B-18); all sum to zero."""
     return s.gains[nth(seat)] + (s.pot - s.carried) / s.num_players
+
+
+@jit
+def settled_score(s, seat):
+    """N times the seat's equity in a settled hand, in coins: a whole number."""
+    return np.int64(round(s.num_players * equity(s, seat)))

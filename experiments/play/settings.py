@@ -121,11 +121,14 @@ def _trained(game: str, num_players: int) -> Policy:
 def _policy(spec: str, game: str, num_players: int) -> Policy:
     """As `parse_policy`, whose errors quote a rule: not to whoever may only name its file."""
     try:
-        return parse_policy(spec, game, num_players)
+        policy = parse_policy(spec, game, num_players)
     except ValueError:
         if spec.startswith("rule:"):
             raise ValueError(f"policy {spec!r}: the file holds no rule of {game}") from None
         raise
+    if policy.cheats:
+        raise ValueError(f"policy {spec!r} sees all cards: it may not sit with people")
+    return policy
 
 
 def _name(name: str) -> str:

@@ -1,11 +1,24 @@
+import dataclasses
 import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agents.arena import one_against_field
-from agents.policies import NETWORK, Policy, default_specs, parse_policy
-from agents.self_play import LAST, LEARNER, PAST, Company, Decisions, SelfPlay, advantages
+from agents.matches import turn_views
+from agents.policies import CHOOSER, NETWORK, Policy, default_specs, parse_policy
+from agents.self_play import (
+    LAST,
+    LEARNER,
+    PAST,
+    Company,
+    Decisions,
+    SelfPlay,
+    _share,
+    advantages,
+)
 from bestia_env import engine
 from bestia_env.bits import lowest, size
 from bestia_env.cards import FRENCH, ITALIAN
@@ -167,6 +180,42 @@ def test_company_comes_as_often_as_was_asked():
         assert 0.85 * mean < counts[field] <= 1.05 * mean
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_who_shares_gets_the_mean_of_what_the_seats_win(game):
+    network, victim = random_network(game, (8,)), f"net:{game}-4"
+    own, shared = (
+        SelfPlay(game, 4, company=Company(0, 1, {victim: 1.0}, share), pots=[1, 8], seed=6).play(
+            network, 4000
+        )[0]
+        for share in (False, True)
+    )
+    np.testing.assert_array_equal(own.actions, shared.actions)
+    hands = np.cumsum(starts(own))
+    whole = 0
+    for hand in range(1, hands[-1] + 1):
+        rows = np.flatnonzero(hands == hand)
+        assert len({*shared.returns[rows]}) == 1
+        by_seat = dict(zip(own.seats[rows], own.returns[rows]))
+        if len(by_seat) == 3:  # else a seat never had a choice
+            whole += 1
+            np.testing.assert_allclose(
+                shared.returns[rows[0]], np.mean([*by_seat.values()]), atol=1e-6
+            )
+    assert whole > 100
+    assert np.ptp(shared.returns) > 0.1
+
+
+@given(st.sampled_from(GAMES), st.integers(0, 2**64 - 1), st.sets(st.integers(0, 3), min_size=1))
+def test_what_is_shared_is_what_the_others_lose(game, key, learners):
+    states, rng = new_states(game, 4), np.array([key], np.uint64)
+    engine.start_sessions(states, rng, -1, 0)
+    while engine.act(states, 0, engine.random_legal(states[0], rng)) != engine.HAND_SETTLED:
+        pass
+    seated = np.array([LEARNER if seat in learners else 1 for seat in range(4)])
+    lost = -sum(equity(states[0], seat) for seat in range(4) if seat not in learners)
+    assert _share(states[0], seated) == pytest.approx(lost / len(learners), abs=1e-9)
+
+
 def test_without_past_selves_the_learner_sits_in_their_stead():
     table = SelfPlay("beast", 4, company=company(PAST, alone=1, joined=0), seed=3)
     decisions, _ = table.play(random_network("beast"), 200)
@@ -183,7 +232,8 @@ def test_past_selves_may_be_many():
 @pytest.mark.parametrize("game", GAMES)
 def test_it_meets_the_opponents_that_the_arena_meets(game):
     network = random_network(game, (8,))
-    for spec in default_specs(game)[:3]:
+    rule = {"beast": "play if trumps >= 2", "bestia": "knock if trumps >= 2"}[game]
+    for spec in (*default_specs(game)[:3], f"net:{game}-4", rule):
         table = SelfPlay(game, 4, company=company(spec, alone=1, joined=0), seed=4)
         decisions, hands = table.play(network, 20_000)
         ends = decisions.returns[decisions.following == LAST]
@@ -192,6 +242,46 @@ def test_it_meets_the_opponents_that_the_arena_meets(game):
         found = one_against_field(learner, parse_policy(spec, game, 4), 2000, 9)
         error = 3 * (ends.std() / len(ends) ** 0.5 + found.half_width / 1.96)
         assert abs(ends.mean() - found.mean) < error
+
+
+class Asked:
+    """Answers outside the kernel as a policy does."""
+
+    num_players, draws = None, 1
+
+    def __init__(self, policy: Policy, bids_only: bool) -> None:
+        self.policy, self.bids_only = policy, bids_only
+
+    def act_batch(self, states, hands, chances):
+        views, sets = turn_views(states, hands), [int(legal(states[i])) for i in hands]
+        return [
+            self.policy.act(views[k : k + 1], sets[k], chances[k : k + 1])
+            for k in range(hands.size)
+        ]
+
+
+@pytest.mark.parametrize("bids_only", [True, False])
+@pytest.mark.parametrize("spec", ["threshold:0.5", "random"])
+@pytest.mark.parametrize("game", GAMES)
+def test_who_is_asked_outside_plays_the_same_hands(game, spec, bids_only):
+    network, who = random_network(game, (8,)), company(spec, PAST, alone=0.6, joined=0.3)
+    tables = [SelfPlay(game, 4, company=who, pots=[1, 8], seed=7) for _ in range(2)]
+    (policy,) = tables[1].opponents
+    kind = policy.kind if bids_only else CHOOSER
+    asked = dataclasses.replace(policy, chooser=Asked(policy, bids_only), kind=kind)
+    tables[1].opponents[0] = asked
+    past = [random_network(game, (8,), seed=3).packed.parameters]
+    outside, end = tables[1].play(network, 1, 0, past)
+    inside, then = tables[0].play(network, outside.num_rows, 0, past)
+    assert then == end == 512 and outside.num_rows == inside.num_rows
+    found = []
+    for each in (inside, outside):
+        lasting = advantages(each.log_probs, each, 0.5)  # by which decision follows which
+        columns = lasting, each.log_probs, each.returns, each.actions, each.seats, each.fields
+        sums = each.seen.dense(tables[0].num_inputs + tables[0].num_others).sum(1)
+        rows = np.column_stack([*columns, sums])
+        found.append(rows[np.lexsort(rows.T)])
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize(("game", "num_players"), [("bestia", 10), ("beast", 4)])
@@ -250,10 +340,11 @@ def starts(decisions) -> np.ndarray:
         ((0.5, 0, {"random": 0}), "the weights must have a sum above 0"),
         ((0.5, 0, {}), "the weights must have a sum above 0"),
         ((0.5, 0, {"wizard": 1}), "unknown policy 'wizard'"),
-        (
-            (0.5, 0, {"net:x.safetensors": 1}),
-            "choose among random, tight, threshold:NUMBER, .*sound$",
-        ),
+        ((0.5, 0, {"net:x.safetensors": 1}), "there is no checkpoint x.safetensors"),
+        ((0.5, 0, {"net:bestia-5": 1}), "plays bestia with 5 players, not 4"),
+        ((0.5, 0, {"net:beast-4": 1}), "plays beast, not bestia"),
+        ((0.5, 0, {"knock if trumpets": 1}), "trumpets"),
+        ((0.5, 0, {"random": 1}, "yes"), "shared must be True or False, not 'yes'"),
     ],
 )
 def test_bad_company_is_refused(arguments, message):

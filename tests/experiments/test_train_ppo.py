@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from agents.policies import parse_policy
 from experiments.ppo_loss import STATISTICS, Targets, Weights, policy_loss
 from experiments.train_ppo import Arguments, Ppo, train
 from tests.agents.test_self_play import masks
@@ -120,6 +121,21 @@ def test_a_strong_magnet_holds_the_policy_back(tmp_path):
 
 def test_a_single_decision_is_enough_for_an_update(tmp_path):
     train(tiny(tmp_path, total_steps=20, steps_per_update=1, batch_size=1))
+
+
+def test_it_may_start_from_a_network_and_leaves_its_opponents_as_they_are(tmp_path):
+    spec = "net:bestia-4"
+    shipped = parse_policy(spec, "bestia", 4).network
+    company = {"opponents": (spec,), "alone": 0.0, "joined": 1.0, "shared": True}
+    learner = Ppo(tiny(tmp_path, start=spec, hidden=(128, 128), **company))
+    first = learner.network().packed.parameters
+    np.testing.assert_array_equal(first, shipped.packed.parameters)
+    (victim,) = learner.tables.opponents
+    before = victim.network.packed.parameters.tobytes()
+    for _ in range(3):
+        learner.update()
+    assert not np.array_equal(learner.network().packed.parameters, first)
+    assert victim.network.packed.parameters.tobytes() == before == first.tobytes()
 
 
 def test_past_selves_join(tmp_path):

@@ -82,7 +82,8 @@ def test_killed_it_goes_on_as_if_nothing_had_happened(script, tmp_path):
     size = tiny(script, tmp_path).total_steps // 4
     budget = {"total_steps": size * 60, "checkpoint_every": size * 8}
     if script is SCRIPTS["train_ppo"]:
-        budget |= {"past_every": 2, "past_size": 3, "kl": 0.1}
+        budget |= {"past_every": 2, "past_size": 3, "kl": 0.1, "shared": True, "joined": 0.1}
+        budget |= {"opponents": ("past", "sound=2", "net:bestia-4")}
     whole, killed = (tiny(script, tmp_path / name, **budget) for name in ("whole", "killed"))
     command = [sys.executable, *killed.command().split()[1:]]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL)
@@ -275,6 +276,8 @@ BAD = [
     (ALL - Q, {"pots": ("1.5",)}, "pots must be whole numbers of opening pots, not '1.5'"),
     (ALL - Q, {"opponents": ("random=x",)}, "'random=x': the weight must be a number, not 'x'"),
     (ALL - Q, {"opponents": ("wizard",)}, "unknown policy 'wizard'"),
+    (SELF_PLAY, {"opponents": ("net:bestia-5=2",)}, "plays bestia with 5 players, not 4"),
+    (SELF_PLAY, {"opponents": ("knock if trumpets >= 2=1",)}, "trumpets"),
     (ALL - Q, {"opponents": ("random", "random=2")}, "must be different, but 'random' is"),
     (ALL - Q, {"hidden": (10**9,)}, "hidden must be widths from 1 to 10000"),
     (ALL - Q, {"opponents": ("tight=nan",)}, "the weight of 'tight' must be a number from 0"),
@@ -286,6 +289,18 @@ BAD = [
     (SELF_PLAY, {"alone": 0.6, "joined": 0.6}, "alone and joined must be at most 1 together"),
     (SELF_PLAY, {"threads": 0}, "threads must be from 1 to 1024, not 0"),
     ({"train_ppo"}, {"kl": -0.1}, "kl must be from 0 to 1, not -0.1"),
+    ({"train_ppo"}, {"start": "wizard"}, "unknown policy 'wizard'"),
+    ({"train_ppo"}, {"start": "sound"}, "start must be the spec of a network, not 'sound'"),
+    (
+        {"train_ppo"},
+        {"start": "net:bestia-4", "hidden": (128,)},
+        r"net:bestia-4 has hidden \[128, 128\], the training \[128\]",
+    ),
+    (
+        {"train_ppo"},
+        {"start": "net:bestia-4", "hidden": (128, 128), "sort_suits": False},
+        "net:bestia-4 has sort_suits True, the training False",
+    ),
     ({"train_ppo"}, {"gae_lambda": float("nan")}, "gae_lambda must be from 0 to 1, not nan"),
     ({"train_dmc"}, {"temperature": 0}, "temperature must be from 0.001 to 100, not 0"),
     (Q, {"exploration": 1.1}, "exploration must be from 0 to 1, not 1.1"),

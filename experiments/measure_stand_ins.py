@@ -1,0 +1,81 @@
+"""Measure what every baseline scores among copies of every other, for `agents.stand_ins`.
+
+    python -m experiments.measure_stand_ins
+
+To be run again when a change of the rules or the baselines changes how hands go: until then the
+arena does without the pairs that no longer play as they did.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from experiments.command_line import ends_cleanly
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Measure what every baseline scores among copies of every other."""
+
+    games: tuple[Literal["beast", "bestia"], ...] = ("beast", "bestia")
+    """The games."""
+    num_players: int = 4
+    """Seats."""
+    deals: int = 1_000_000
+    """Deals for each pair."""
+    jobs: int = 1
+    """Processes. The numbers do not depend on it."""
+    out: Path = Path("agents/stand_ins.json")
+    """The file; what it holds of other tables stays."""
+
+
+def main(arguments: Arguments) -> None:
+    """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
+    from bestia_env.files import write_whole
+
+    with ends_cleanly("the tables that were measured are written"):
+        text = arguments.out.read_text(encoding="utf-8") if arguments.out.exists() else "{}"
+        tables = json.loads(text)
+        for game in arguments.games:
+            name = f"{game}-{arguments.num_players}"
+            tables[name] = measure(game, arguments.num_players, arguments.deals, arguments.jobs)
+            lines = ",\n".join(_lines(name, tables[name]) for name in sorted(tables))
+            write_whole(arguments.out, f"{{\n{lines}\n}}\n".encode())
+            print(f"{name}: {len(tables[name]['pairs'])} pairs written to {arguments.out}")
+
+
+def measure(game: str, num_players: int, num_deals: int, jobs: int) -> dict[str, Any]:
+    """What `agents.stand_ins.known_pairs` reads of a table.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+    from agents.arena import Table, duel, one_against_field
+    from agents.stand_ins import CHECKED, SEED, pairs, policies_of
+
+    rows = []
+    table = Table(game, num_players, seed=SEED)
+    for pair in pairs(game):
+        players = policies_of(pair, game, num_players)
+        score = one_against_field(
+            *players, num_deals, SEED, num_players=num_players, jobs=jobs, control=False
+        )
+        checked = float(duel(table, *players, 0, CHECKED).sum())
+        facts = {"mean": score.mean, "half_width": score.half_width, "checked": checked}
+        rows.append({**pair._asdict(), **facts})
+    return {"deals": num_deals, "pairs": rows}
+
+
+def _lines(name: str, table: dict[str, Any]) -> str:
+    """A table as JSON, a line for each pair."""
+    rows = ",\n".join(f"  {json.dumps(row)}" for row in table["pairs"])
+    return f'"{name}": {{"deals": {table["deals"]}, "pairs": [\n{rows}\n]}}'
+
+
+if __name__ == "__main__":
+    import tyro
+
+    main(tyro.cli(Arguments, prog="python -m experiments.measure_stand_ins", description=__doc__))
