@@ -108,16 +108,14 @@ def choose_batch(views, rngs, actions, setting, room):
 
 @jit
 def _search(setting, rng, room):
-    tree, grown, found, j = room.tree, 1, 0, 0
+    tree, grown, found = room.tree, 1, 0
     _clear(tree, 0, _NONE)
-    for _ in range(setting.iterations):
-        if j == found:
+    for k in range(setting.iterations):
+        if k % _WORLDS == 0:
             found = draw_heard_worlds(
                 room.asker, room.found, room, setting.ratio, setting.field, rng
             )
-            j = 0
-        room.line[0] = room.found[j]
-        j += 1
+        room.line[0] = room.found[k % _WORLDS % found]  # all again if few make sense
         length, grows = _walk(setting, rng, room, grown)
         grown += grows
         _play_out(setting.field, rng, room)

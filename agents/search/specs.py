@@ -1,6 +1,10 @@
 """What the specs of searching players say, and how these play if nothing is said.
 
-The defaults were chosen by measurement at tables of four, one searcher among three baselines.
+The defaults were chosen by measurement at tables of four, one searcher among three baselines. In
+Bestia among `sound` players bids by habit gain less than searched ones; so does a reading that
+doubts a tenth of all bids or more, and without reading search loses, for want of respect for those
+who have knocked. In one round of 40 worlds bids are too much a matter of luck: clear ones take no
+more, the others are worth eight. The margin takes nothing from the gain and much from its variance.
 """
 
 from __future__ import annotations
