@@ -14,8 +14,12 @@ from agents.solve.values import AGAINST, Solution, solve
 from bestia_env.games import game_named
 from bestia_env.records import Record, states
 
-MOST_CARDS = {"beast": 24, "bestia": 50}
-"""Of how many cards held by all the tricks are solved, for want of time."""
+MOST_CARDS = 20
+"""Held by all, up to which tricks are solved where rules let cards be played that cost a fine.
+
+There are too many ways to play then: 20 cards of Beast took 2 s, 28 of Bestia 8 s, and each card
+more three times as long. Under other rules all took less than 1 s, 42 cards of Beast as well.
+"""
 
 
 @dataclass(frozen=True)
@@ -24,8 +28,8 @@ class Hindsight:
 
     Attributes:
         num_cards: how many cards all hold together.
-        solutions: by each of `agents.solve.values.AGAINST`, for the seat that decides; None if
-            they hold too many cards.
+        solutions: by each of `agents.solve.values.AGAINST`, for the seat that decides; None if it
+            would take long, see `MOST_CARDS`.
     """
 
     num_cards: int
@@ -52,17 +56,23 @@ def hindsights(record: Record) -> list[Hindsight | None]:
         ValueError: the record is false (`bestia_env.records.check`).
     """
     game, room = game_named(record.game), make_room(record.game, record.num_players)
+    is_bounded = _may_be_fined(record)
     before = list(states(record))[: len(record.actions)]
     return [
-        _hindsight(state, MOST_CARDS[game.name], room)
+        _hindsight(state, room, is_bounded)
         if game.phases(state[0].phase).name == "TRICKS"
         else None
         for state in before
     ]
 
 
-def _hindsight(state: np.ndarray, most_cards: int, room: Room) -> Hindsight:
+def _may_be_fined(record: Record) -> bool:
+    """Do the rules let cards be played that cost a fine (B-13, I-17)?"""
+    return "penalty" in (record.rules.revoke, getattr(record.rules, "maxims", "off"))
+
+
+def _hindsight(state: np.ndarray, room: Room, is_bounded: bool) -> Hindsight:
     num_cards = sum(int(hand).bit_count() for hand in state[0].hands)
-    if num_cards > most_cards:
+    if is_bounded and num_cards > MOST_CARDS:
         return Hindsight(num_cards, None)
     return Hindsight(num_cards, {against: solve(state, None, against, room) for against in AGAINST})

@@ -227,7 +227,7 @@ class _Open:
     Attributes:
         step: at which it is shown.
         num_cards: how many all hold.
-        most_cards: how many they may hold for it to be solved.
+        most_cards: how many they may hold for it to be solved, if that is bounded.
         rows: of each card its name, whether it was played, and by each of `AGAINST` its worth and
             whether nothing is worth more; none if it is not solved.
         costs: by each of `AGAINST` what the card played is worth less than the best.
@@ -235,7 +235,7 @@ class _Open:
 
     def __init__(self, scene: _Scene, step: int, hindsight: Hindsight) -> None:
         self.step, self.num_cards = step, hindsight.num_cards
-        self.most_cards = MOST_CARDS[scene.game.name]
+        self.most_cards = MOST_CARDS
         self.rows: list[tuple[str, bool, list[tuple[str, bool]]]] = []
         self.costs: list[str] = []
         if hindsight.solutions is None:

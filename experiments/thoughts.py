@@ -63,8 +63,7 @@ def policy_to_ask(spec: str, record: Record) -> Policy:
     policy = parse_policy(spec, record.game, record.num_players)
     if policy.cheats:
         raise ValueError(f"policy {spec!r} sees all cards: it cannot say what a seat might think")
-    view = _view_of_turn(start(record))
-    policy.act(view, int(legal_actions(view, 0)), np.zeros(1, np.uint64))
+    policy.check_sits(start(record))
     return policy
 
 
@@ -98,17 +97,11 @@ def think(
         own = players[seat]
         asked = [] if own is None else [own]
         asked += [other for other in others if own is None or not other.same_as(own)]
-        view = _view_of_turn(state)
+        view = state.copy()
+        look(state, 0, seat, view, 0)
         found.append([_thought(policy, view, policy is own, num_worlds, seed) for policy in asked])
         progress(1)
     return found
-
-
-def _view_of_turn(state: np.ndarray) -> np.ndarray:
-    """(1,) what the seat to act may know."""
-    view = state.copy()
-    look(state, 0, int(state[0].turn), view, 0)
-    return view
 
 
 def _thought(
