@@ -14,10 +14,12 @@ from agents.baselines import Baseline
 from agents.baselines.dispatch import act, baselines, unpunished
 from agents.bidding.machine import MODULES, STACK, Program, decide, is_bid
 from agents.networks import Network, load_network
+from bestia_env.engine import legal_actions
 from bestia_env.files import read_bounded
 from bestia_env.games import game_named
 from bestia_env.observe import layout, write_mask, write_observation
 from bestia_env.rng import seed_sequence_keys
+from bestia_env.view import look
 
 NETWORK, CHOOSER = -1, -2  # the kinds of policies that are asked outside the kernel
 DRAWS = 1000
@@ -127,6 +129,18 @@ class Policy:
         if self.chooser is None or self.chooser.bids_only:
             return self.chooser if is_bid else None
         return None if is_bid and self.program is not None else self.chooser
+
+    def check_sits(self, state: np.ndarray) -> None:
+        """Raise a ValueError unless it can act in a hand, by its rules and by no more than a view.
+
+        Args:
+            state: (1,) records, a hand in which a seat is to act and nothing is hidden.
+        """
+        if self.chooser is None:
+            return
+        view = state.copy()
+        look(state, 0, int(state[0].turn), view, 0)
+        self.act(view, int(legal_actions(state, 0)), np.zeros(1, np.uint64))
 
     def act(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
         """Choose an action.

@@ -33,11 +33,14 @@ class Arguments:
     """The page; beside the file of hands, and named after it and the hand, if none is given."""
     policies: tuple[str, ...] = ()
     """More policies to ask at every decision, beside the player's own where the record names one:
-    specs such as threshold:0.4 or net:FILE."""
+    specs such as threshold:0.4, net:FILE, bids:bestia-4 or, with --worth 0, pimc."""
     worth: int = 200
     """In how many worlds to play out each action, to tell what it is worth; 0 for not at all."""
     seed: int = 0
     """Of the worlds."""
+    solve: bool = True
+    """Show what each card was worth with all cards open, which no player could know; only in the
+    view with all cards open."""
     seat: int | None = None
     """By whose view the page begins; with all cards open if none is given."""
 
@@ -47,16 +50,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parsed = tyro.cli(Arguments, prog="python -m experiments.replay", args=arguments)
     with ends_cleanly("nothing was written"):
         # Heavy imports come after this line: --help and misspelt flags are answered at once.
-        from agents.policies import parse_policy
         from agents.reports import check_writable
         from bestia_env.files import check_replaceable, write_whole
         from bestia_env.records import check
+        from experiments.hindsight import hindsights
         from experiments.replay_page import replay_page
-        from experiments.thoughts import players_of, think
+        from experiments.thoughts import players_of, policy_to_ask, think
 
         record = _chosen(parsed)
         check(record)
-        policies = [parse_policy(spec, record.game, record.num_players) for spec in parsed.policies]
+        policies = [policy_to_ask(spec, record) for spec in parsed.policies]
         out = parsed.out or parsed.hands.with_name(f"{parsed.hands.stem}-{parsed.hand}.html")
         check_writable(out.parent)
         check_replaceable(out)
@@ -64,7 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             thoughts = think(
                 record, players_of(record), policies, parsed.worth, parsed.seed, progress
             )
-        write_whole(out, replay_page(record, thoughts, parsed.seat).encode())
+        found = hindsights(record) if parsed.solve else []
+        write_whole(out, replay_page(record, thoughts, parsed.seat, found).encode())
         print(f"wrote {out}")
 
 

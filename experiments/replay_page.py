@@ -18,6 +18,7 @@ from bestia_env.records import Record, states
 from bestia_env.render import render_svg
 from bestia_env.render.facts import facts_of
 from experiments import narration
+from experiments.hindsight import MOST_CARDS, Hindsight
 from experiments.thoughts import Thought
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -26,7 +27,10 @@ _TAG = re.compile(r"(?=<)")
 
 
 def replay_page(
-    record: Record, thoughts: Sequence[Sequence[Thought]] = (), seat: int | None = None
+    record: Record,
+    thoughts: Sequence[Sequence[Thought]] = (),
+    seat: int | None = None,
+    hindsights: Sequence[Hindsight | None] = (),
 ) -> str:
     """A page on which a hand is played over.
 
@@ -34,6 +38,7 @@ def replay_page(
         record: the hand.
         thoughts: before each action, what policies thought of it; none at all if empty.
         seat: by whose view to begin, None with all cards open.
+        hindsights: of each action, for the view with all cards open alone; none at all if empty.
 
     Raises:
         ValueError: the record is false (`bestia_env.records.check`), or there is no such seat.
@@ -56,6 +61,7 @@ def replay_page(
         scene=scene,
         seat=seat,
         decisions=[_Decision(scene, k, told) for k, told in enumerate(thoughts) if told],
+        hindsights=[_Open(scene, k, found) for k, found in enumerate(hindsights) if found],
         data={"pieces": pieces, "pictures": pictures, "steps": scene.steps()},
     )
 
@@ -213,6 +219,33 @@ class _Decision:
             told = f"{_figure(worth.mean, '+.2f')} ± {worth.half_width:.2f}"
             rows.append(_Row(name, is_chosen, 100 * chance, told, worth.mean == best, mark))
         return rows
+
+
+class _Open:
+    """What the cards are worth with all of them open.
+
+    Attributes:
+        step: at which it is shown.
+        num_cards: how many all hold.
+        most_cards: how many they may hold for it to be solved, if that is bounded.
+        rows: of each card its name, whether it was played, and by each of `AGAINST` its worth and
+            whether nothing is worth more; none if it is not solved.
+        costs: by each of `AGAINST` what the card played is worth less than the best.
+    """
+
+    def __init__(self, scene: _Scene, step: int, hindsight: Hindsight) -> None:
+        self.step, self.num_cards = step, hindsight.num_cards
+        self.most_cards = MOST_CARDS
+        self.rows: list[tuple[str, bool, list[tuple[str, bool]]]] = []
+        self.costs: list[str] = []
+        if hindsight.solutions is None:
+            return
+        played = scene.record.actions[step][1]
+        columns = [(hindsight.worths(a), found.best) for a, found in hindsight.solutions.items()]
+        self.costs = [f"{max(worths.values()) - worths[played]:.2f}" for worths, _ in columns]
+        for card in columns[0][0]:
+            cells = [(_figure(worths[card], "+.2f"), card in best) for worths, best in columns]
+            self.rows.append((_action_words(scene.game, card), card == played, cells))
 
 
 def _action_words(game: Game, action: int) -> str:

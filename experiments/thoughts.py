@@ -12,7 +12,7 @@ from agents.advice import worth_of_actions
 from agents.estimates import Estimate
 from agents.policies import Policy, parse_policy
 from bestia_env.engine import legal_actions
-from bestia_env.records import Record, states
+from bestia_env.records import Record, start, states
 from bestia_env.view import look
 
 
@@ -45,13 +45,26 @@ def players_of(record: Record) -> list[Policy | None]:
 
 def _policy(name: str, record: Record) -> Policy | None:
     kind, _, file = name.partition(":")
-    is_shipped = kind == "net" and Path(file).name == file and not Path(file).suffix
+    is_shipped = kind in ("net", "bids") and Path(file).name == file and not Path(file).suffix
     try:
-        if kind in ("net", "rule") and not is_shipped and not Path(file).is_file():
+        if kind in ("net", "rule", "bids") and not is_shipped and not Path(file).is_file():
             return None
-        return parse_policy(name, record.game, record.num_players)
+        return policy_to_ask(name, record)
     except (ValueError, OSError):
         return None
+
+
+def policy_to_ask(spec: str, record: Record) -> Policy:
+    """The policy of a spec, if it can think over what the seats of a hand may know.
+
+    Raises:
+        ValueError: there is no such policy, it sees all cards, or it plays by other rules.
+    """
+    policy = parse_policy(spec, record.game, record.num_players)
+    if policy.cheats:
+        raise ValueError(f"policy {spec!r} sees all cards: it cannot say what a seat might think")
+    policy.check_sits(start(record))
+    return policy
 
 
 def think(

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+import numpy as np
+
 from agents.baselines.dispatch import baselines
 from agents.policies import BEST_BASELINES, Policy, default_specs, parse_policy
 from agents.shipped import shipped
+from bestia_env.engine import new_states, start_sessions
 from bestia_env.games import GAMES, Game, game_named
 from bestia_env.rules.bestia import BestiaRules
 from bestia_env.rules.table import check_coins
@@ -88,7 +91,15 @@ class Settings:
         with refused(f"policies.{seat - 1}"):
             if spec == TRAINED:
                 return _trained(self.game, self.num_players)
-            return _policy(spec, self.game, self.num_players)
+            policy = _policy(spec, self.game, self.num_players)
+            policy.check_sits(self._a_hand())
+            return policy
+
+    def _a_hand(self) -> np.ndarray:
+        """Some first hand at such a table, (1,)."""
+        states = new_states(self.game, self.num_players, self.rules)
+        start_sessions(states, np.zeros(1, np.uint64), 0, 0)
+        return states
 
     @property
     def adviser_name(self) -> str:

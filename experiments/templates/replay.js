@@ -7,6 +7,7 @@
   const items = [...document.querySelectorAll("#actions button")];
   const decisions = [...document.querySelectorAll(".decision")];
   const hasThoughts = decisions.some((decision) => decision.dataset.seat);
+  const hasHindsight = decisions.some((decision) => decision.dataset.open !== undefined);
   let step = 0;
   let timer = null;
 
@@ -15,6 +16,11 @@
 
   // May whoever has this view know what only that seat knows?
   const mayKnow = (seat) => viewer() === null || viewer() === seat;
+
+  // Hindsight tells of all hands, a thought of the hand of whoever decides, how it ended of none.
+  function maySee({ dataset: { seat, open } }) {
+    return open === undefined ? seat === undefined || mayKnow(Number(seat)) : viewer() === null;
+  }
 
   function deed(number) {
     const { seat, deed, hidden } = hand.steps[number];
@@ -53,20 +59,25 @@
   function showThoughts() {
     let shown = null;
     for (const decision of decisions) {
-      const { step: number, seat } = decision.dataset;
-      decision.hidden = Number(number) !== step || !(seat === undefined || mayKnow(Number(seat)));
+      decision.hidden = Number(decision.dataset.step) !== step || !maySee(decision);
       shown = decision.hidden ? shown : decision;
     }
-    at("thoughts-head").textContent = step === last || !hasThoughts ? "How it ended" : "What was thought";
+    at("thoughts-head").textContent = head();
     at("none").hidden = shown !== null;
     at("none").textContent = why();
   }
 
+  function head() {
+    if (step === last || !(hasThoughts || hasHindsight)) return "How it ended";
+    return hasThoughts ? "What was thought" : "What it was worth";
+  }
+
   function why() {
     if (step === last) return "The record stops here.";
-    if (!hasThoughts) return "See the last step.";
-    const isThere = decisions.some((decision) => Number(decision.dataset.step) === step);
-    return isThere ? "Thoughts tell of cards that this view does not show." : "No policy was asked.";
+    const there = decisions.filter((decision) => Number(decision.dataset.step) === step);
+    if (there.some((decision) => decision.dataset.seat)) return "Thoughts tell of cards that this view does not show.";
+    if (there.length) return "Hindsight is shown with all cards open.";
+    return hasThoughts ? "No policy was asked." : "See the last step.";
   }
 
   function show() {

@@ -390,6 +390,10 @@ WRONG_SETTINGS = [
     ({"policies": ["random", 3, "random"]}, "policies.1", "3"),
     ({"policies": ["random", "random", "genius"]}, "policies.2", "'genius'"),
     ({"policies": ["random", "cheat", "random"]}, "policies.1", "sees all cards"),
+    (
+        {"policies": ["random", "equilibrium:bestia3-tiny"], "num_players": 3},
+        *("policies.1", "no such hand"),
+    ),
     ({"policies": ["threshold:7", "random", "random"]}, "policies.0", "'7'"),
     ({"policies": ["net:no.safetensors", "random", "random"]}, "policies.0", "no.safetensors"),
     ({"policies": ["net:\0.safetensors", "random", "random"]}, "policies.0", "null"),

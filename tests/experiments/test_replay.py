@@ -3,7 +3,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,13 +12,17 @@ import numpy as np
 import pytest
 
 from agents.policies import parse_policy
+from agents.solve.values import AGAINST, card_values
 from bestia_env import beast_v0, bestia_v0, engine
-from bestia_env.records import Record, states, write_records
+from bestia_env.games import game_named
+from bestia_env.records import Record, record_hand, states, write_records
+from bestia_env.reductions import reduction_named
 from bestia_env.render import render_svg
 from bestia_env.rules import beast
+from experiments.hindsight import hindsights
 from experiments.replay import main
 from experiments.replay_page import replay_page, seat_names
-from experiments.thoughts import players_of, think
+from experiments.thoughts import players_of, policy_to_ask, think
 
 MODULES = {"beast": beast_v0, "bestia": bestia_v0}
 PICTURE = "return document.getElementById('picture').innerHTML"
@@ -27,9 +31,9 @@ HOSTILE = ("</script><b>x", "<img src=x>", "\"'&{{ 7 * 7 }}", "bold")
 
 
 @functools.cache
-def a_record(game: str, num_players: int = 4) -> Record:
+def a_record(game: str, num_players: int = 4, **options: str) -> Record:
     """A hand played at random to its last trick; in Beast the dealer takes."""
-    env, rng = MODULES[game].raw_env(num_players), np.ones(1, np.uint64)
+    env, rng = MODULES[game].raw_env(num_players, **options), np.ones(1, np.uint64)
     for seed in range(100):
         env.reset(seed=seed)
         if game == "beast":
@@ -39,6 +43,23 @@ def a_record(game: str, num_players: int = 4) -> Record:
         if env.states[0].plays > 8:
             return replace(env.last_record, players=("bold",) * num_players)
     raise AssertionError("no hand was long enough")
+
+
+@functools.cache
+def a_reduced_record(name: str) -> Record:
+    """A hand of a reduction, played at random to its last trick."""
+    reduction, rng = reduction_named(name), np.ones(1, np.uint64)
+    state = engine.new_states(reduction.game, reduction.num_players, reduction.rules)
+    for seed in range(100):
+        engine.start_sessions(state, np.array([seed], np.uint64), 0, 0)
+        dealt, actions = state.copy(), []
+        while state[0].turn >= 0:
+            actions.append((int(state[0].turn), int(engine.random_legal(state[0], rng))))
+            engine.act(state, 0, actions[-1][1])
+        if state[0].plays > 1:
+            break
+    players = (f"equilibrium:{name}",) * reduction.num_players
+    return record_hand(dealt, actions, players=players)
 
 
 def data_in(page: str) -> dict:
@@ -127,6 +148,96 @@ def test_a_record_opens_no_strange_files(tmp_path: Path) -> None:
     assert players_of(replace(a_record("bestia"), players=names)) == [None] * 4
 
 
+@pytest.mark.parametrize(
+    ("record", "spec"),
+    [
+        (lambda: a_record("bestia"), "bids:bestia-4"),
+        (lambda: a_record("beast"), "pimc:worlds=2,rounds=1"),
+        (lambda: a_record("bestia"), "ismcts:iterations=10"),
+        (lambda: a_reduced_record("bestia3-tiny"), "pimc:worlds=2,rounds=1"),
+        (lambda: a_reduced_record("beast3-tiny"), "threshold:0.4"),
+    ],
+)
+def test_every_family_of_policies_is_asked(record: Callable[[], Record], spec: str) -> None:
+    hand = record()
+    found = think(hand, players_of(hand), [policy_to_ask(spec, hand)], num_worlds=2)
+    for told in found:
+        assert [thought.policy for thought in told] == [hand.players[0], spec]
+        for thought in told:
+            assert sum(thought.chances.values()) == pytest.approx(1)
+            assert thought.worths.keys() == thought.chances.keys()
+
+
+def test_who_sees_all_cards_or_plays_by_other_rules_is_not_asked() -> None:
+    hand = replace(a_record("bestia", 3), players=("cheat", "equilibrium:bestia3-tiny", "bold"))
+    assert [policy is None for policy in players_of(hand)] == [True, True, False]
+    with pytest.raises(ValueError, match="sees all cards"):
+        policy_to_ask("cheat", hand)
+    with pytest.raises(ValueError, match="this is no such hand"):
+        policy_to_ask("equilibrium:bestia3-tiny", hand)
+
+
+# All cards open.
+
+
+def tables_in(page: str) -> dict[int, str]:
+    """What stands on the page of each decision with all cards open, by its step."""
+    found = re.findall(r'<div class="decision hindsight" data-step="(\d+)" data-open hidden>', page)
+    parts = page.split('<div class="decision hindsight"')[1:]
+    return {int(step): part.split("</div>")[0] for step, part in zip(found, parts, strict=True)}
+
+
+def is_in_tricks(record: Record, state: np.ndarray) -> bool:
+    return game_named(record.game).phases(state[0].phase).name == "TRICKS"
+
+
+def numbers_in(text: str) -> list[float]:
+    numbers = re.findall(r'class="number">.*?([+−]?\d+\.\d\d)', text)
+    return [float(number.replace("−", "-")) for number in numbers]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        lambda: a_record("bestia"),
+        lambda: a_record("beast"),
+        lambda: a_reduced_record("beast2-large"),
+    ],
+)
+def test_every_card_has_its_worth_with_all_cards_open(record: Callable[[], Record]) -> None:
+    hand, all_costs = record(), []
+    tables = tables_in(replay_page(hand, hindsights=hindsights(hand)))
+    for step, (state, (seat, played)) in enumerate(zip(states(hand), hand.actions, strict=False)):
+        if not is_in_tricks(hand, state):
+            assert step not in tables
+            continue
+        worths = [card_values(state, seat, against) for against in AGAINST]
+        body, foot = tables[step].split("<tfoot>")
+        shown = [worth[card] for card in worths[0] for worth in worths]
+        assert numbers_in(body) == pytest.approx(shown, abs=0.0051)
+        costs = [max(worth.values()) - worth[played] for worth in worths]
+        assert numbers_in(foot) == pytest.approx(costs, abs=0.0051)
+        best = [list(worth.values()).count(max(worth.values())) for worth in worths]
+        assert body.count(">best</span>") == sum(best)
+        all_costs += costs
+    assert max(all_costs) > 0.1  # who plays at random blunders
+
+
+def test_many_cards_are_not_solved_where_all_may_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("experiments.hindsight.MOST_CARDS", 8)
+    hand = a_record("bestia", revoke="penalty")
+    tables = tables_in(replay_page(hand, hindsights=hindsights(hand)))
+    held = {
+        step: sum(int(cards).bit_count() for cards in state[0].hands)
+        for step, state in enumerate(states(hand))
+        if step < len(hand.actions) and is_in_tricks(hand, state)
+    }
+    assert min(held.values()) <= 8 < max(held.values())
+    unsolved = {step for step, table in tables.items() if "is not solved here" in table}
+    assert tables.keys() == held.keys()
+    assert unsolved == {step for step, count in held.items() if count > 8}
+
+
 # The command line.
 
 
@@ -142,8 +253,12 @@ def test_a_page_is_written_beside_the_hands(hands: Path) -> None:
     assert "<title>Beast, hand 1</title>" in page
     assert re.search(r'<option value="3" selected>', page)
     assert page.count('class="interval"') > len(a_record("beast").actions)
-    main([str(hands), "--worth", "0", "--out", str(hands.parent / "new" / "page.html")])
-    assert 'class="interval"' not in (hands.parent / "new" / "page.html").read_text()
+    assert tables_in(page)
+    main(
+        [str(hands), "--worth", "0", "--no-solve", "--out", str(hands.parent / "new" / "page.html")]
+    )
+    bare = (hands.parent / "new" / "page.html").read_text()
+    assert 'class="interval"' not in bare and not tables_in(bare)
 
 
 @pytest.mark.parametrize(
@@ -260,6 +375,21 @@ def test_a_seat_is_shown_no_more_than_it_saw(browser, tmp_path: Path) -> None:
         assert ("discards a card" in told) == (seat != record.dealer)
         thoughts = browser.find_elements("css selector", ".decision:not([hidden])")
         assert bool(thoughts) == (seat == record.actions[step][0])
+    assert browser.get_log("browser") == []
+
+
+def test_hindsight_is_shown_with_all_cards_open_alone(browser, tmp_path: Path) -> None:
+    record = a_record("bestia")
+    found = hindsights(record)
+    page = replay_page(record, think(record, players_of(record)), hindsights=found)
+    opened(browser, page, tmp_path / "page.html")
+    step = next(k for k, hindsight in enumerate(found) if hindsight)
+    browser.find_elements("css selector", "#actions button")[step].click()
+    choose = "const v = document.getElementById('view'); v.value = arguments[0]; v.onchange()"
+    text = "return document.querySelector('.thoughts').innerText"
+    for view in ("", "0", "1", "2", "3"):
+        browser.execute_script(choose, view)
+        assert ("hindsight" in browser.execute_script(text)) == (view == "")
     assert browser.get_log("browser") == []
 
 
