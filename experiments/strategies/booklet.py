@@ -7,6 +7,7 @@ others are copies of it; that of a solved table of bids says how far it is from 
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import textwrap
@@ -309,13 +310,19 @@ class Certified:
             f"Solved for cards as {table.cards} plays them; the same bids are right whatever is in "
             "the pot.",
             f"{self.result}, by {deals:,} deals: so much would all seats gain together if each "
-            "alone bid as well as can be against these bids. It is 0 in an equilibrium.",
+            "alone bid as well as can be against these bids, the cards played by the same. It is "
+            "0 in an equilibrium.",
             f"A hand is worth {worths} pots to the seats, from the first on.",
         ]
 
     def facts(self) -> dict[str, Any]:
         """The header of the file."""
-        return {"cards": self.table.cards, "certificate": self.table.facts}
+        digest = hashlib.sha256(self.table.shares.tobytes()).hexdigest()
+        return {
+            "cards": self.table.cards,
+            "bids_sha256": digest,
+            "certificate": self.table.facts,
+        }
 
 
 @dataclass(frozen=True)
