@@ -22,7 +22,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from experiments.command_line import ends_cleanly, provenance, results_folder, runs_folder
-from experiments.responders import Budget, Kind, Start, Victim, at_hand, candidates, trainings
+from experiments.responders import (
+    BASELINE_STEPS,
+    Budget,
+    Kind,
+    Start,
+    Victim,
+    at_hand,
+    candidates,
+    trainings,
+)
 
 if TYPE_CHECKING:
     from agents.estimates import Estimate
@@ -105,6 +114,7 @@ def main(arguments: Arguments) -> None:
     with ends_cleanly("the same command goes on where it was"):
         rows, out = measure(arguments)
     print("\n".join(tables(rows)))
+    print("* fewer than in the victim's own training, or than 8 million if it had none")
     print(f"written to {out}")
 
 
@@ -309,8 +319,8 @@ def _cell(row: dict[str, Any]) -> str:
 
 
 def _budget(row: dict[str, Any]) -> str:
-    """In millions; * if it is less than the victim's own."""
-    less = row["own_steps"] is not None and row["steps"] < row["own_steps"]
+    """In millions; * if it is less than it ought to be."""
+    less = row["steps"] < (row["own_steps"] or BASELINE_STEPS)
     return f"{row['steps'] / 1e6:.1f} M{'*' if less else ''}"
 
 

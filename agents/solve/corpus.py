@@ -13,9 +13,6 @@ from bestia_env.engine import act, new_states, start_sessions
 from bestia_env.rng import seed_sequence_keys
 from bestia_env.rules import beast, bestia
 
-CORPORA = {("bestia", 4): 1000, ("beast", 4): 1000, ("beast", 6): 200}
-"""How many hands there are of each game and number of players."""
-
 
 def corpus(game: str, num_players: int, count: int) -> np.ndarray:
     """The first hands of the corpus, where the first card is led.
@@ -50,20 +47,22 @@ class Measured:
         checksum: of the values of all cards, then.
     """
 
-    def __init__(self, game: str, num_players: int, against: str, count: int) -> None:
+    def __init__(
+        self, game: str, num_players: int, against: str, count: int, after: int = 0
+    ) -> None:
         self.states = corpus(game, num_players, count)
         self.room = make_room(game, num_players)
-        self.against = against
+        self.against, self.after = against, after
         cards = self.states[0].pack.size
         shape = (count, cards, num_players) if against == "each" else (count, cards)
         self.roots = np.zeros(shape, np.int64)
         self.num_nodes = self.checksum = 0
 
     def solve(self) -> None:
-        """Solve all hands; against "all" for the seat that leads."""
+        """Solve all hands; against "all" for the seat that leads, or the n-th `after` it."""
         if self.against == "each":
             self.num_nodes = solve_maxn_batch(self.states, self.room, self.roots)
         else:
-            seats = self.states["turn"].astype(np.int64)
+            seats = (self.states["turn"].astype(np.int64) + self.after) % self.room.dealt.size
             self.num_nodes = solve_coalition_batch(self.states, seats, self.room, self.roots)
         self.checksum = zlib.crc32(self.roots.astype("<i8").tobytes())

@@ -501,7 +501,7 @@ def test_tables_with_the_upcard_back_in_play_are_refused():
 
 
 def test_reductions_are_not_solved_and_the_player_of_the_cards_bids_in_them():
-    rules = GAMES["bestia"].rules(cards=2)
+    rules = GAMES["bestia"].rules(cards=2, stake=6, match_limit=6)
     with pytest.raises(ValueError, match="with all cards in the pack"):
         Game(Table("bestia", 3, rules), parse_policy("sound", "bestia", 3))
     states = new_states("bestia", 3, rules)

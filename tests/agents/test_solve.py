@@ -10,7 +10,8 @@ import pytest
 from agents.solve.coalition import _solve, solve_coalition, solve_coalition_batch
 from agents.solve.corpus import Measured
 from agents.solve.maxn import solve_maxn, solve_maxn_batch
-from agents.solve.search import make_room
+from agents.solve.partitions import note_holders
+from agents.solve.search import make_room, slot_of
 from agents.solve.values import card_values, solve
 from bestia_env.engine import act, legal_actions
 from bestia_env.games import GAMES
@@ -190,22 +191,43 @@ def test_one_room_serves_any_number_of_hands() -> None:
 
 # Cards played and checksum of all values: a change of either says what was changed in the search.
 GOLDEN = [
-    ("bestia", 4, "each", 1000, 98218, 2407750285),
-    ("bestia", 4, "all", 1000, 66153, 2103318154),
-    ("beast", 4, "each", 100, 103440, 2906294764),
-    ("beast", 4, "all", 300, 120698, 2377169329),
-    ("beast", 5, "all", 3, 7561, 1100878371),
-    ("beast", 6, "all", 5, 97169, 2901330008),
+    ("bestia", 4, "each", 1000, 0, 98218, 2407750285),
+    ("bestia", 4, "all", 1000, 0, 66153, 2103318154),
+    ("beast", 4, "each", 1000, 0, 907132, 1211991171),
+    ("beast", 4, "all", 1000, 0, 429795, 1901562053),
+    ("beast", 4, "all", 1000, 1, 431920, 1078847071),
+    ("beast", 4, "all", 1000, 2, 432908, 1574066249),
+    ("beast", 4, "all", 1000, 3, 415233, 3505825228),
+    ("beast", 5, "all", 60, 0, 558608, 1387725468),
+    ("beast", 6, "all", 5, 0, 97169, 2901330008),
 ]
 
 
-@pytest.mark.parametrize(("game", "n", "against", "count", "num_nodes", "checksum"), GOLDEN)
+@pytest.mark.parametrize(
+    ("game", "n", "against", "count", "after", "num_nodes", "checksum"), GOLDEN
+)
 def test_the_corpus_is_solved_as_before(
-    game: str, n: int, against: str, count: int, num_nodes: int, checksum: int
+    game: str, n: int, against: str, count: int, after: int, num_nodes: int, checksum: int
 ) -> None:
-    measured = Measured(game, n, against, count)
+    measured = Measured(game, n, against, count, after)
     measured.solve()
     assert (measured.num_nodes, measured.checksum) == (num_nodes, checksum)
+
+
+def test_all_of_the_past_tells_positions_apart() -> None:
+    """Who leads, everybody's tricks, who has revoked, and who first had the most tricks."""
+    measured = Measured("beast", 5, "all", 1)
+    measured.solve()
+    f, keys, slots = measured.room.frames[0], set(), set()
+    pasts = [1 << bit for bit in (0, 3, 6, 9, 12, 24, 27, 60, 61, 62)]
+    for turn in range(5):
+        for past in pasts:
+            f.turn, f.past = turn, past
+            note_holders(measured.room, f)
+            keys.add(int(f.key))
+            slot_of(measured.room, f)
+            slots.add(int(f.key))
+    assert len(keys) == len(slots) == 5 * len(pasts)
 
 
 @pytest.mark.parametrize("game", GAMES)
