@@ -20,7 +20,8 @@ BUDGETS = {
         "STEPS, HIDDEN, EVAL_DEALS, PAIRED_DEALS, DEALS = 2560, (8,), 20, 60, 900"
     ),
     "5-comparing-algorithms": (
-        "LEAGUE_DEALS, POOL, SAMPLE, LEAGUES, SESSIONS, SESSION_HANDS = 60, 400, 20, 20, 128, 4"
+        "LEAGUE_DEALS, POOL, SAMPLE, LEAGUES, SESSIONS, SESSION_HANDS = 60, 400, 20, 20, 128, 4; "
+        'REDUCTION, SOLVE_SECONDS, THUMBS = "bestia2-small", 0.2, ("random", "bold")'
     ),
 }
 PROJECT = {"bestia_env", "agents", "experiments"}

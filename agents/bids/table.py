@@ -224,11 +224,16 @@ def parse(spec: str, game: str, num_players: int) -> Policy:
     return dataclasses.replace(cards, spec=spec, chooser=chooser)
 
 
+def names() -> list[str]:
+    """The names of all tables that come with the project, such as bestia-4."""
+    return sorted(file.stem for file in CHECKPOINTS.glob(f"*{ENDING}"))
+
+
 def _shipped_path(spec: str, name: str) -> Path:
     path = CHECKPOINTS / f"{name}{ENDING}"
     if not path.exists():
-        names = ", ".join(sorted(file.stem for file in CHECKPOINTS.glob(f"*{ENDING}")))
-        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {names}")
+        known = ", ".join(names())
+        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {known}")
     return path
 
 

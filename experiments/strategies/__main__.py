@@ -123,11 +123,12 @@ class Charts:
     """Strategy charts of the shipped policies to print, and the price of a rule to remember."""
 
     policies: tuple[str, ...] = ()
-    """Names such as bestia-4; all that have a short rule if none are given."""
+    """Names such as bestia-4, or bids:bestia-4 for the solved bids; all if none are given. The book
+    keeps the other pages that the folder holds."""
     deals: int = 100_000
     """Deals for each grid and pot."""
     price_deals: int = 50_000
-    """Deals by which a rule is priced, in every seat rotation."""
+    """Deals by which a rule is priced, in every seat rotation. Solved bids have no rule."""
     seed: int = 70_000_000
     """Of deals and of the policies' chances."""
     jobs: int = 1
@@ -278,35 +279,34 @@ def _explosion(parsed: Explosion) -> None:
 def _charts(parsed: Charts) -> None:
     from agents.checkpoints import write_whole
     from agents.reports import check_writable
-    from agents.shipped import shipped_named
     from bestia_env.rules.table import check_coins
     from experiments.strategies import booklet
-    from experiments.strategies.short_rules import SHORT_RULES
 
-    for name in _different("policies", parsed.policies):
-        if name not in SHORT_RULES:
-            raise ValueError(f"there is a chart of {', '.join(SHORT_RULES)}, not of {name!r}")
+    names = _different("policies", parsed.policies) or booklet.page_names()
+    chosen = [booklet.subject_named(name) for name in names]
     for name in ("deals", "price_deals"):
         check_coins(name, getattr(parsed, name), least=2)
     check_coins("jobs", parsed.jobs, least=1)
     check_writable(parsed.out)
-    chosen = [shipped_named(name) for name in parsed.policies or SHORT_RULES]
+    book = booklet.saved(parsed.out)
     settings = (parsed.deals, parsed.price_deals, parsed.seed, parsed.jobs)
     with hands_progress(booklet.num_steps(chosen, *settings[:2])) as progress:
         pages = [booklet.make_page(one, *settings, progress) for one in chosen]
-    drawn = [booklet.draw_page(page) for page in pages]
-    facts = _facts(parsed, [one.policy for one in chosen])
-    facts["pages"] = [booklet.facts(page) for page in pages]
-    files = {
-        "strategy-charts.json": f"{json.dumps(facts, indent=1, default=str)}\n".encode(),
-        "strategy-charts.html": booklet.html(pages, [svg for svg, _ in drawn]).encode(),
-        **{f"{one.name}.svg": svg for one, (svg, _) in zip(chosen, drawn)},
-        **{f"{one.name}.png": png for one, (_, png) in zip(chosen, drawn)},
-    }
+    files: dict[str, bytes] = {}
+    for page in pages:
+        one = page.subject
+        svg, files[f"{one.stem}.png"] = booklet.draw_page(page)
+        files[f"{one.stem}.svg"] = svg
+        facts = {"picture": f"{one.stem}.svg", "measured": _facts(parsed, [one.policy])}
+        book[one.name] = (booklet.facts(page) | facts, svg)
+    ordered = [book[name] for name in booklet.page_names() if name in book]
+    text = json.dumps({"pages": [facts for facts, _ in ordered]}, indent=1, default=str)
+    files[f"{booklet.BOOK}.json"] = f"{text}\n".encode()
+    files[f"{booklet.BOOK}.html"] = booklet.html(ordered).encode()
     for file, data in files.items():
         write_whole(parsed.out / file, data)
     for page in pages:
-        print(f"{page.shipped.name}: the short rule loses {page.cost} pots per hand to the policy")
+        print(f"{page.subject.name}: {page.remark.result}")
     print(f"wrote {', '.join(files)} in {parsed.out}")
 
 

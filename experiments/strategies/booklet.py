@@ -1,17 +1,20 @@
-"""Strategy charts: what the shipped policies bid with which hand, and a short rule with its price.
+"""Strategy charts: what the shipped policies bid with which hand, and what that is good for.
 
-A page for each table: how often the policy comes in, by class of hand, by seat and by pot; and what
-a rule for people costs against it, when both play the cards alike and the others are copies of it.
+A page for each policy: how often it comes in, by class of hand, by seat and by pot. A network's
+page has a rule for people, and what this costs against it, when both play the cards alike and the
+others are copies of it; that of a solved table of bids says how far it is from an equilibrium.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import jinja2
 import matplotlib
@@ -23,14 +26,20 @@ from matplotlib.patches import Patch
 
 from agents.arena import Table
 from agents.bidding.language import parse_expressions
+from agents.bids.table import BidTable, names, table_of
 from agents.decisions import Question, decision_named
 from agents.paired import Paired, compare_paired
-from agents.policies import BEST_BASELINES, parse_policy
-from agents.shipped import Shipped
+from agents.policies import BEST_BASELINES, Policy, parse_policy
+from agents.shipped import shipped_named
 from agents.worth import ClassWorth, Worth, worth_of_actions
+from bestia_env.files import read_bounded
 from experiments.strategies.short_rules import SHORT_RULES, ShortRule
 
 POTS = (1, 2, 4, 8)
+SOLVED = "bids:"  # so begin the names of pages of solved bids
+BOOK = "strategy-charts"  # the files of all pages together
+MAX_BYTES = 1 << 24
+LINE = 120  # characters
 COLOURS = {"in": "#0072b2", "new": "#e69f00", "out": "#e4e4e4"}
 WORDS = {
     "bestia": {"in": "knocks", "new": "takes new cards", "out": "stays out"},
@@ -144,50 +153,216 @@ class Chart:
 
 
 @dataclass(frozen=True)
-class Page:
-    """All of one table.
+class Subject:
+    """Whose strategy a page shows.
 
     Attributes:
-        shipped: whose strategy it is.
-        charts: its grids.
-        rule: the rule for people.
-        price: the policy, the rule and the best baseline among copies of the policy.
-        num_deals: for each grid and pot.
-        seed: of the deals.
+        name: such as "bestia-4" for a network, "bids:bestia-4" for the solved bids.
+        policy: what plays.
+        num_players: seats.
     """
 
-    shipped: Shipped
-    charts: tuple[Chart, ...]
+    name: str
+    policy: Policy
+    num_players: int
+
+    @property
+    def game(self) -> str:
+        """Of this game."""
+        return self.policy.game
+
+    @property
+    def is_solved(self) -> bool:
+        """Is it a table of solved bids? These are the same whatever is in the pot."""
+        return self.name.startswith(SOLVED)
+
+    @property
+    def pots(self) -> tuple[int, ...]:
+        """Pots that the page tells apart."""
+        return POTS[:1] if self.is_solved else POTS
+
+    @property
+    def title(self) -> str:
+        """The page's head."""
+        solved = ", bids as solved" if self.is_solved else ""
+        return f"{self.game.capitalize()}, {self.num_players} players{solved}"
+
+    @property
+    def stem(self) -> str:
+        """The page's file, without its ending."""
+        return self.name.replace(":", "-")
+
+
+def page_names() -> list[str]:
+    """All that have a page: the policies with a short rule, each before its solved bids."""
+    solved = names()
+    return [
+        page for name in SHORT_RULES for page in (name, *[f"{SOLVED}{name}"][: solved.count(name)])
+    ]
+
+
+def subject_named(name: str) -> Subject:
+    """Whose page has this name.
+
+    Raises:
+        ValueError: nobody's.
+    """
+    if name not in page_names():
+        raise ValueError(f"there is a chart of {', '.join(page_names())}, not of {name!r}")
+    one = shipped_named(name.removeprefix(SOLVED))
+    if name == one.name:
+        return Subject(name, one.policy, one.num_players)
+    return Subject(name, parse_policy(name, one.game, one.num_players), one.num_players)
+
+
+class Remark(Protocol):
+    """What stands below the charts of a page."""
+
+    @property
+    def title(self) -> str:
+        """In a few words."""
+
+    @property
+    def result(self) -> str:
+        """In a line."""
+
+    def paragraphs(self) -> list[str]:
+        """What the page says."""
+
+    def facts(self) -> dict[str, Any]:
+        """The same as JSON can hold it."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """A rule to remember, with its price.
+
+    Attributes:
+        name: of the policy.
+        rule: the rule for people.
+        price: the policy, the rule and the best baseline among copies of the policy.
+    """
+
+    name: str
     rule: ShortRule
     price: Paired
-    num_deals: int
-    seed: int
+
+    title = "A rule to remember"
 
     @property
     def cost(self) -> Any:
         """What the rule loses to the policy, an `Estimate`: below 0."""
         return self.price.difference(1, 0).score
 
+    @property
+    def result(self) -> str:
+        """The price."""
+        return f"the short rule loses {self.cost} pots per hand to the policy"
+
+    def paragraphs(self) -> list[str]:
+        """The rule, and the price beside that of the best baseline."""
+        cost, other = self.cost, self.price.difference(2, 0).score
+        return [
+            self.rule.words,
+            f"Price: {-cost.mean:.4f} ± {cost.half_width:.4f} pots per hand against "
+            f"{self.name}, cards played alike, one among copies of it; {self.price.specs[2]} pays "
+            f"{-other.mean:.4f} ± {other.half_width:.4f} there ({cost.num_deals:,} duplicate "
+            "deals).",
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """The rule and all scores."""
+        return {
+            "rule": self.rule._asdict(),
+            "price": {
+                "unit": "pots per hand of one among copies of the policy",
+                "scores": dict(zip(self.price.specs, map(asdict, self.price.scores), strict=True)),
+                "rule_less_policy": asdict(self.cost),
+                "baseline_less_policy": asdict(self.price.difference(2, 0).score),
+            },
+        }
+
+
+@dataclass(frozen=True)
+class Certified:
+    """How far solved bids are from an equilibrium, as the header of their file says.
+
+    Attributes:
+        table: the bids.
+    """
+
+    table: BidTable
+
+    title = "Certificate"
+
+    @property
+    def result(self) -> str:
+        """The bounds."""
+        bounds = self.table.facts["nash_conv"]
+        low, half, high = (bounds[name] for name in ("low", "low_half_width", "high"))
+        return f"NashConv from {low:.4f} ± {half:.4f} to {high:.4f} pots per hand"
+
+    def paragraphs(self) -> list[str]:
+        """What the bids were solved for, the bounds, and what the seats are worth."""
+        table, deals = self.table, self.table.facts["nash_conv"]["deals"]
+        worths = ", ".join(f"{worth:+.3f}" for worth in table.facts["worths"][: table.num_players])
+        return [
+            f"Solved for cards as {table.cards} plays them; the same bids are right whatever is in "
+            "the pot.",
+            f"{self.result}, by {deals:,} deals: so much would all seats gain together if each "
+            "alone bid as well as can be against these bids, the cards played by the same. It is "
+            "0 in an equilibrium.",
+            f"A hand is worth {worths} pots to the seats, from the first on.",
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """The header of the file."""
+        digest = hashlib.sha256(self.table.shares.tobytes()).hexdigest()
+        return {
+            "cards": self.table.cards,
+            "bids_sha256": digest,
+            "certificate": self.table.facts,
+        }
+
+
+@dataclass(frozen=True)
+class Page:
+    """All of one policy.
+
+    Attributes:
+        subject: whose strategy it is.
+        charts: its grids.
+        remark: what stands below them.
+        num_deals: for each grid and pot.
+        seed: of the deals.
+    """
+
+    subject: Subject
+    charts: tuple[Chart, ...]
+    remark: Remark
+    num_deals: int
+    seed: int
+
 
 LEAST = 50  # hands for a cell
 
 
-def num_steps(shipped: Sequence[Shipped], num_deals: int, price_deals: int) -> int:
+def num_steps(subjects: Sequence[Subject], num_deals: int, price_deals: int) -> int:
     """What `make_page` counts in all: deals asked about, and hands played."""
     return sum(
-        num_deals * len(POTS) * (sum(1 + (g.decision == "knock") for g in GRIDS[one.game]))
-        + 3 * price_deals * one.num_players
-        for one in shipped
+        num_deals * len(one.pots) * (sum(1 + (g.decision == "knock") for g in GRIDS[one.game]))
+        + (not one.is_solved) * 3 * price_deals * one.num_players
+        for one in subjects
     )
 
 
 def make_page(
-    shipped: Shipped, num_deals: int, price_deals: int, seed: int, jobs: int, progress: Progress
+    subject: Subject, num_deals: int, price_deals: int, seed: int, jobs: int, progress: Progress
 ) -> Page:
     """Measure what a page shows.
 
     Args:
-        shipped: the policy.
+        subject: the policy.
         num_deals: deals for each grid and pot.
         price_deals: deals by which the short rule is priced, in all seat rotations.
         seed: of the deals.
@@ -196,48 +371,44 @@ def make_page(
     """
 
     def ask(decision: str, by: tuple[str, ...], pot: int) -> Worth:
-        table = Table(shipped.game, shipped.num_players, pot=pot, seed=seed)
-        classes = parse_expressions(by, shipped.game)
+        table = Table(subject.game, subject.num_players, pot=pot, seed=seed)
+        classes = parse_expressions(by, subject.game)
         question = Question(
-            table, decision_named(decision, shipped.game), (shipped.policy, shipped.policy), classes
+            table, decision_named(decision, subject.game), (subject.policy, subject.policy), classes
         )
         return worth_of_actions(question, num_deals, jobs=jobs, progress=progress)
 
-    charts = tuple(_chart(grid, shipped, ask) for grid in GRIDS[shipped.game])
-    rule = SHORT_RULES[shipped.name]
-    return Page(
-        shipped,
-        charts,
-        rule,
-        _price(shipped, rule, price_deals, seed, jobs, progress),
-        num_deals,
-        seed,
+    charts = tuple(_chart(grid, subject, ask) for grid in GRIDS[subject.game])
+    remark: Remark = (
+        Certified(table_of(subject.policy))
+        if subject.is_solved
+        else _priced(subject, price_deals, seed, jobs, progress)
     )
+    return Page(subject, charts, remark, num_deals, seed)
 
 
-def _price(
-    shipped: Shipped, rule: ShortRule, num_deals: int, seed: int, jobs: int, progress: Progress
-) -> Paired:
-    table = Table(shipped.game, shipped.num_players, seed=seed)
-    specs = (
-        f"{rule.text}; cards by net:{shipped.name}",
-        BEST_BASELINES[shipped.game],
+def _priced(subject: Subject, num_deals: int, seed: int, jobs: int, progress: Progress) -> Priced:
+    table, rule = Table(subject.game, subject.num_players, seed=seed), SHORT_RULES[subject.name]
+    specs = (f"{rule.text}; cards by net:{subject.name}", BEST_BASELINES[subject.game])
+    others = [parse_policy(spec, subject.game, subject.num_players) for spec in specs]
+    price = compare_paired(
+        table, [subject.policy, *others], subject.policy, num_deals, jobs=jobs, progress=progress
     )
-    others = [parse_policy(spec, shipped.game, shipped.num_players) for spec in specs]
-    return compare_paired(
-        table, [shipped.policy, *others], shipped.policy, num_deals, jobs=jobs, progress=progress
-    )
+    return Priced(subject.name, rule, price)
 
 
-def _chart(grid: Grid, shipped: Shipped, ask: Callable[..., Worth]) -> Chart:
+def _chart(grid: Grid, subject: Subject, ask: Callable[..., Worth]) -> Chart:
     by = (*grid.by, "seat") if grid.has_seats else grid.by
-    n = shipped.num_players
-    found = [ask(grid.decision, by, pot) for pot in POTS]
-    new = [ask("exchange", by, pot) for pot in POTS] if grid.decision == "knock" else []
+    n, pots = subject.num_players, subject.pots
+    found = [ask(grid.decision, by, pot) for pot in pots]
+    new = [ask("exchange", by, pot) for pot in pots] if grid.decision == "knock" else []
     seats = ["first", *map(str, range(1, n - 1)), "dealer"] if grid.has_seats else []
+    every = (
+        ["all seats" if seats else "dealer"] if subject.is_solved else [f"pot {p}" for p in pots]
+    )
     keys: list[tuple[str, int, int | None]] = [
         *((name, 0, seat) for seat, name in enumerate(seats)),
-        *((f"pot {pot}", k, None) for k, pot in enumerate(POTS)),
+        *((name, k, None) for k, name in enumerate(every)),
     ]
     columns = [_column(grid, found[k], new[k] if new else None, seat) for _, k, seat in keys]
     return Chart(grid, tuple(name for name, _, _ in keys), tuple(zip(*columns, strict=True)))
@@ -273,7 +444,7 @@ def draw_page(page: Page) -> tuple[bytes, bytes]:
     """The page as SVG and as PNG."""
     with matplotlib.rc_context():
         matplotlib.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9})
-        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": page.shipped.name})
+        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": page.subject.name})
         rows = [len(chart.grid.rows) for chart in page.charts]
         figure = Figure(figsize=(8.27, 2.35 + 0.245 * sum(rows) + 0.55 * len(rows)))
         height = figure.get_figheight()
@@ -297,13 +468,13 @@ def _written(figure: Figure, canvas: Any, form: str) -> bytes:
 
 def _draw_chart(axes: Axes, chart: Chart) -> None:
     """Bars of shares side by side, a gap before the pots."""
-    seats = sum(not name.startswith("pot") for name in chart.columns)
+    seats = sum(not name.startswith(("pot", "all")) for name in chart.columns)
     lefts = [k * 1.06 + (0.3 if seats and k >= seats else 0) for k in range(len(chart.columns))]
     for place, row in enumerate(chart.cells):
         for left, cell in zip(lefts, row):
             if cell is not None:
                 _draw_cell(axes, left, place, cell)
-    axes.set_xlim(-0.05, lefts[-1] + 1.05)
+    axes.set_xlim(-0.05, max(lefts[-1], 3 * 1.06) + 1.05)  # no cell is wider than a quarter
     axes.set_ylim(len(chart.grid.rows) - 0.5, -0.5)
     axes.set_yticks(range(len(chart.grid.rows)), chart.grid.rows)
     axes.set_xticks([left + 0.5 for left in lefts], chart.columns)
@@ -327,11 +498,14 @@ def _draw_cell(axes: Axes, left: float, place: int, cell: Cell) -> None:
 
 
 def _write_texts(figure: Figure, page: Page, bottom: float) -> None:
-    """The head with its legend, and below the charts the rule with its price."""
-    one, inch = page.shipped, 1 / figure.get_figheight()
-    head = f"{one.game.capitalize()}, {one.num_players} players"
-    figure.text(0.03, 1 - 0.22 * inch, head, fontsize=15, fontweight="bold", va="center")
-    columns = "by hand, by seat (at the opening pot) and by pot (in opening pots, all seats)"
+    """The head with its legend, and the remark below the charts."""
+    one, inch = page.subject, 1 / figure.get_figheight()
+    figure.text(0.03, 1 - 0.22 * inch, one.title, fontsize=15, fontweight="bold", va="center")
+    columns = (
+        "by hand and by seat, at any pot"
+        if one.is_solved
+        else "by hand, by seat (at the opening pot) and by pot (in opening pots, all seats)"
+    )
     text = f"How often {one.name} comes in, {columns}."
     figure.text(0.03, 1 - 0.46 * inch, text, fontsize=8.5, color="#333333", va="center")
     figure.legend(
@@ -342,20 +516,19 @@ def _write_texts(figure: Figure, page: Page, bottom: float) -> None:
         ncols=len(WORDS[one.game]),
         frameon=False,
     )
-    figure.text(0.03, bottom, "A rule to remember", fontsize=10.5, fontweight="bold", va="top")
-    lines = "\n".join([*textwrap.wrap(page.rule.words, 108), "", *_price_words(page)])
-    figure.text(0.03, bottom - 0.22 * inch, lines, fontsize=8.8, va="top", linespacing=1.35)
+    figure.text(0.03, bottom, page.remark.title, fontsize=10.5, fontweight="bold", va="top")
+    figure.text(
+        0.03, bottom - 0.22 * inch, _remark_words(page), fontsize=8.8, va="top", linespacing=1.35
+    )
 
 
-def _price_words(page: Page) -> list[str]:
-    cost, other = page.cost, page.price.difference(2, 0).score
-    return [
-        f"Price: {-cost.mean:.4f} ± {cost.half_width:.4f} pots per hand against "
-        f"{page.shipped.name}, cards played alike, one among copies of it;",
-        f"{page.price.specs[2]} pays {-other.mean:.4f} ± {other.half_width:.4f} there "
-        f"({cost.num_deals:,} duplicate deals; charts: {page.num_deals:,} deals a grid and pot; "
-        f"seed {page.seed}).",
-    ]
+def _remark_words(page: Page) -> str:
+    """The remark's paragraphs, in lines, and on what deals the charts were measured."""
+    first, *others = page.remark.paragraphs()
+    a_pot = "" if page.subject.is_solved else " and pot"
+    charts = f"Charts: {page.num_deals:,} deals a grid{a_pot}; seed {page.seed}."
+    rest = " ".join([*others, charts])
+    return "\n".join([*textwrap.wrap(first, LINE), "", *textwrap.wrap(rest, LINE)])
 
 
 # As files.
@@ -364,16 +537,11 @@ def _price_words(page: Page) -> list[str]:
 def facts(page: Page) -> dict[str, Any]:
     """All that the page shows, as JSON can hold it."""
     return {
-        "policy": page.shipped.name,
+        "policy": page.subject.name,
+        "title": page.subject.title,
         "deals": page.num_deals,
         "seed": page.seed,
-        "rule": page.rule._asdict(),
-        "price": {
-            "unit": "pots per hand of one among copies of the policy",
-            "scores": dict(zip(page.price.specs, map(asdict, page.price.scores), strict=True)),
-            "rule_less_policy": asdict(page.cost),
-            "baseline_less_policy": asdict(page.price.difference(2, 0).score),
-        },
+        **page.remark.facts(),
         "charts": [
             {
                 "decision": chart.grid.decision,
@@ -388,9 +556,33 @@ def facts(page: Page) -> dict[str, Any]:
     }
 
 
-def html(pages: Sequence[Page], pictures: Sequence[bytes]) -> str:
-    """All pages as one file to print."""
+def saved(folder: Path) -> dict[str, tuple[dict[str, Any], bytes]]:
+    """The pages that a folder holds by name, each with its facts and its SVG.
+
+    Raises:
+        ValueError: its book is none of this version's, or a page of it is gone.
+        OSError: a file cannot be read.
+    """
+    book = folder / f"{BOOK}.json"
+    if not book.exists():
+        return {}
+    try:
+        pages = {
+            page["policy"]: page for page in json.loads(read_bounded(book, MAX_BYTES))["pages"]
+        }
+        return {
+            name: (page, read_bounded(folder / page["picture"], MAX_BYTES))
+            for name, page in pages.items()
+            if page["title"]
+        }
+    except (ValueError, KeyError, TypeError, FileNotFoundError):
+        raise ValueError(f"{book} is no whole book of charts: delete it") from None
+
+
+def html(pages: Sequence[tuple[dict[str, Any], bytes]]) -> str:
+    """All pages, each with its facts and its SVG, as one file to print."""
     template = Path(__file__).with_name("booklet.html").read_text(encoding="utf-8")
-    drawings = [text[text.index("<svg") :] for text in (picture.decode() for picture in pictures)]
+    drawings = [text[text.index("<svg") :] for text in (svg.decode() for _, svg in pages)]
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string(template).render(pages=list(zip(pages, drawings, strict=True)))
+    shown = [(page, drawing) for (page, _), drawing in zip(pages, drawings, strict=True)]
+    return environment.from_string(template).render(pages=shown)

@@ -14,6 +14,8 @@ from agents import worth as worth_of
 from agents.arena import Table
 from agents.bidding.language import parse_expressions
 from agents.bidding.machine import MODULES
+from agents.bids import beast
+from agents.bids.table import WHOLE, table_of
 from agents.decisions import Question, decision_named
 from agents.paired import compare_paired
 from agents.policies import parse_policy
@@ -223,6 +225,53 @@ def test_a_page_shows_shares_and_the_price_that_the_lab_finds(tmp_path, capsys):
     assert {path.name for path in tmp_path.iterdir()} == {
         *("bestia-3.png", "bestia-3.svg", "strategy-charts.html", "strategy-charts.json")
     }
+
+
+def solved_page(folder):
+    """Chart the solved bids of Beast on few deals, and read the book."""
+    main(
+        [
+            *("charts", "--policies", "bids:beast-4", "--deals", "3000", "--seed", "5"),
+            *("--price-deals", "20", "--out", str(folder)),
+        ]
+    )
+    book = json.loads((folder / "strategy-charts.json").read_text(encoding="utf-8"))
+    return {page["policy"]: page for page in book["pages"]}
+
+
+def test_a_page_of_solved_bids_has_their_shares_and_their_bounds(tmp_path):
+    page = solved_page(tmp_path)["bids:beast-4"]
+    table = table_of(parse_policy("bids:beast-4", "beast", 4))
+    assert page["certificate"]["nash_conv"] == table.facts["nash_conv"]
+    assert "rule" not in page
+    play, _, take = page["charts"]
+    assert play["columns"] == ["first", "1", "2", "dealer", "all seats"]
+    blind = table.shares.reshape(-1, beast.CLASSES)[-1] / WHOLE
+    ranks = {"10": 8, "jack": 9, "queen": 10, "king": 11, "ace": 12}
+    for name, rank in ranks.items():
+        assert take["rows"][name][0]["come_in"] == pytest.approx(blind[rank], abs=0.15)
+    svg = (tmp_path / "bids-beast-4.svg").read_text(encoding="utf-8")
+    assert "NashConv from 0.0007" in svg
+
+
+def test_a_book_keeps_its_other_pages(tmp_path):
+    book = solved_page(tmp_path)
+    other = {**book["bids:beast-4"], "policy": "beast-4", "title": "Kept", "picture": "kept.svg"}
+    (tmp_path / "kept.svg").write_text("<?xml?><svg>kept</svg>", encoding="utf-8")
+    text = json.dumps({"pages": [book["bids:beast-4"], other]})
+    (tmp_path / "strategy-charts.json").write_text(text, encoding="utf-8")
+    found = solved_page(tmp_path)
+    assert [*found] == ["beast-4", "bids:beast-4"]
+    assert found["beast-4"] == other
+    assert "<svg>kept</svg>" in (tmp_path / "strategy-charts.html").read_text(encoding="utf-8")
+
+
+def test_a_book_that_is_not_whole_is_refused(tmp_path, capsys):
+    (tmp_path / "strategy-charts.json").write_text('{"pages": [{"policy": "x"}]}', encoding="utf-8")
+    with pytest.raises(SystemExit):
+        solved_page(tmp_path)
+    assert "is no whole book of charts: delete it" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["strategy-charts.json"]
 
 
 def test_a_picture_of_choices_shows_in_a_notebook():
