@@ -33,7 +33,8 @@ class Arguments:
     """The page; beside the file of hands, and named after it and the hand, if none is given."""
     policies: tuple[str, ...] = ()
     """More policies to ask at every decision, beside the player's own where the record names one:
-    specs such as threshold:0.4, net:FILE, bids:bestia-4 or, with --worth 0, pimc."""
+    specs such as threshold:0.4, net:FILE or bids:bestia-4. Of searchers such as pimc the worth of
+    actions takes minutes unless there are few worlds."""
     worth: int = 200
     """In how many worlds to play out each action, to tell what it is worth; 0 for not at all."""
     seed: int = 0

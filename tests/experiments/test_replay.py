@@ -197,14 +197,16 @@ def numbers_in(text: str) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    "record",
+    ("record", "has_blunders"),
     [
-        lambda: a_record("bestia"),
-        lambda: a_record("beast"),
-        lambda: a_reduced_record("beast2-large"),
+        (lambda: a_record("bestia"), True),
+        (lambda: a_record("beast"), True),
+        (lambda: a_reduced_record("beast2-large"), False),
     ],
 )
-def test_every_card_has_its_worth_with_all_cards_open(record: Callable[[], Record]) -> None:
+def test_every_card_has_its_worth_with_all_cards_open(
+    record: Callable[[], Record], has_blunders: bool
+) -> None:
     hand, all_costs = record(), []
     tables = tables_in(replay_page(hand, hindsights=hindsights(hand)))
     for step, (state, (seat, played)) in enumerate(zip(states(hand), hand.actions, strict=False)):
@@ -220,7 +222,7 @@ def test_every_card_has_its_worth_with_all_cards_open(record: Callable[[], Recor
         best = [list(worth.values()).count(max(worth.values())) for worth in worths]
         assert body.count(">best</span>") == sum(best)
         all_costs += costs
-    assert max(all_costs) > 0.1  # who plays at random blunders
+    assert (max(all_costs) > 0.1) == has_blunders
 
 
 def test_many_cards_are_not_solved_where_all_may_be_played(monkeypatch: pytest.MonkeyPatch) -> None:
