@@ -297,10 +297,11 @@ class Certified:
 
     @property
     def result(self) -> str:
-        """The bounds."""
+        """The bounds; NashConv is never below 0, whatever the one from below says."""
         bounds = self.table.facts["nash_conv"]
         low, half, high = (bounds[name] for name in ("low", "low_half_width", "high"))
-        return f"NashConv from {low:.4f} ± {half:.4f} to {high:.4f} pots per hand"
+        least = f"from {low:.4f} ± {half:.4f}" if low > half else "from 0"
+        return f"NashConv {least} to {high:.4f} pots per hand"
 
     def paragraphs(self) -> list[str]:
         """What the bids were solved for, the bounds, and what the seats are worth."""
