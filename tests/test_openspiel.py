@@ -40,6 +40,8 @@ from bestia_env.reductions import REDUCTIONS
 from bestia_env.rules import beast, bestia
 from tests.sessions import OPTIONS, TABLES, members
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 ENVS = {"beast": beast_v0.raw_env, "bestia": bestia_v0.raw_env}
 # Trees of some hundred or thousand states.
 TINY = {

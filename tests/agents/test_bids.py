@@ -28,6 +28,8 @@ from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY
 from bestia_env.view import look
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 PACK = GAMES["bestia"].pack
 RANKS = bestia.RANKS
 

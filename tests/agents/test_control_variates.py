@@ -27,6 +27,8 @@ from bestia_env.engine import new_states
 from bestia_env.rng import seed_sequence_keys
 from bestia_env.rules.bestia import EXCHANGE, PASS, BestiaRules, apply
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 KEY = seed_sequence_keys(3, 1)[0]
 UNLIKE = {"bestia": ("bold", "tight", 24_000), "beast": ("spoiler", "bold", 8_000)}
 

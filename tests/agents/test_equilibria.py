@@ -24,6 +24,8 @@ from bestia_env import engine
 from bestia_env.games import GAMES
 from bestia_env.reductions import reduction_named
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 TINY = ("beast2-tiny", "beast3-tiny", "bestia2-tiny", "bestia3-tiny")
 SMALL = (*TINY, "beast2-small", "bestia2-small", "bestia3-small")
 FAST_NODES = 60_000

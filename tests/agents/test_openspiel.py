@@ -10,6 +10,8 @@ from bestia_env.openspiel import load_reduction
 from tests.sessions import TABLES
 from tests.test_openspiel import game_string, random_state
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 REDUCED = ("beast3-large", "bestia2-medium", "bestia3-large")
 GAMES = {f"{name}-{n}": game_string(name, players=n, dealer=-1) for name, n in TABLES}
 

@@ -15,6 +15,8 @@ from agents.equilibria.growth import Grown, find_sets, grow, opening
 from agents.equilibria.seating import exchanged_actions, normal_form
 from bestia_env.openspiel import HandState
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 GAMES = (
     "python_beast(players=2,ranks=2,suits=2,cards=1,dealer=1)",
     "python_bestia(players=2,ranks=2,suits=2,cards=1,dealer=1)",

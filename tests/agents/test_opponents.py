@@ -11,6 +11,8 @@ from bestia_env.rules.dispatch import legal
 from bestia_env.view import look
 from tests.agents.test_networks import positions, random_network
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 GAMES = ("beast", "bestia")
 
 

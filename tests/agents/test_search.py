@@ -24,6 +24,8 @@ from tests.agents.test_reading import num_missed
 from tests.agents.test_worlds import cards_at, hidden_places, late_table, possible_deals, surprise
 from tests.sessions import EVERY, Table, members, random_session, walk
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 SPECS = ("pimc:worlds=3,rounds=2", "ismcts:iterations=20", "cheat")
 HONEST = SPECS[:2]  # the others need the state
 

@@ -2,6 +2,8 @@ import pytest
 
 from experiments.advise import main
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 CARDS = ["--game", "bestia", "--policy", "sound", "--worlds", "200"]
 
 

@@ -10,6 +10,8 @@ from experiments import train_ppo
 from experiments.best_response import Arguments, measure, tables
 from experiments.responders import Budget, Victim, trainings
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 CLOCK = ("seconds", "command")
 
 

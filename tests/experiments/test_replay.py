@@ -152,9 +152,13 @@ def test_a_record_opens_no_strange_files(tmp_path: Path) -> None:
     ("record", "spec"),
     [
         (lambda: a_record("bestia"), "bids:bestia-4"),
-        (lambda: a_record("beast"), "pimc:worlds=2,rounds=1"),
-        (lambda: a_record("bestia"), "ismcts:iterations=10"),
-        (lambda: a_reduced_record("bestia3-tiny"), "pimc:worlds=2,rounds=1"),
+        pytest.param(lambda: a_record("beast"), "pimc:worlds=2,rounds=1", marks=pytest.mark.slow),
+        pytest.param(lambda: a_record("bestia"), "ismcts:iterations=10", marks=pytest.mark.slow),
+        pytest.param(
+            lambda: a_reduced_record("bestia3-tiny"),
+            "pimc:worlds=2,rounds=1",
+            marks=pytest.mark.slow,
+        ),
         (lambda: a_reduced_record("beast3-tiny"), "threshold:0.4"),
     ],
 )

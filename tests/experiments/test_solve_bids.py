@@ -4,6 +4,8 @@ from agents.bids.table import load_table
 from agents.policies import parse_policy
 from experiments import solve_bids
 
+pytestmark = pytest.mark.slow  # its kernels take minutes to compile
+
 TINY = ["bestia-3", "--cards", "sound", "--deals", "50", "--judge-deals", "200", "--warm", "1"]
 
 
