@@ -78,7 +78,13 @@ def test_there_are_some_for_two_and_three_of_both_games_from_tiny_on() -> None:
         reduction_named("poker")
 
 
-@named
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name.endswith("small") else [pytest.mark.slow])
+        for name in REDUCTIONS
+    ],
+)
 def test_every_environment_plays_it(name: str) -> None:
     reduction = reduction_named(name)
     keywords = {"num_players": reduction.num_players, "rules": reduction.rules, "num_hands": 3}

@@ -73,7 +73,11 @@ def against_all(state: np.ndarray, seat: int) -> int:
     return max(found) if state[0].turn == seat else min(found)
 
 
-@pytest.mark.parametrize(("game", "n", "reduced"), EVERY)
+def slow_if_large(table: tuple[str, int, bool]) -> object:
+    return pytest.param(*table, marks=[pytest.mark.slow] if table[1] > 5 or table[2] else [])
+
+
+@pytest.mark.parametrize(("game", "n", "reduced"), [slow_if_large(table) for table in EVERY])
 def test_solutions_are_those_of_plain_recursion(game: str, n: int, reduced: bool) -> None:
     room = make_room(game, n, slot_bits=6)
     for state in endings(game, n, 12, reduced=reduced):
@@ -163,6 +167,7 @@ def test_names_of_suits_do_not_matter(game: str, n: int) -> None:
                 assert np.array_equal(values, others[order[card // ranks] * ranks + card % ranks])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("game", "n"), [("beast", 4), ("beast", 5), ("bestia", 4)])
 def test_positions_met_before_are_worth_the_same(game: str, n: int) -> None:
     """A table of one slot remembers next to nothing."""
