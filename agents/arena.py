@@ -239,7 +239,7 @@ class Luck:
             *(table.game, table.num_players, table.rules, table.keys.deals, num_deals)
         )
         self._table, self._num_deals = table, num_deals
-        usual = table == Table(table.game, table.num_players, seed=table.seed)
+        usual = table.pot == 1 and table.rules == game_named(table.game).rules()
         enough = num_deals >= stand_ins.DEALS_EACH
         self._known = _believed(table.game, table.num_players) if usual and enough else {}
         self._scores: dict[Pair, np.ndarray] = {}

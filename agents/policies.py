@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,15 +26,27 @@ DRAWS = 1000
 MAX_RULE_BYTES = 1 << 16  # of a file; the language takes fewer characters
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
 BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the cards of rules
-# Policies of which each name, before a colon, stands for a whole family, by the module that knows
-# it: its `parse(spec, game, num_players)` gives the Policy that the spec names, or raises a
-# ValueError. They are imported when they are asked for, since they take a moment.
-FAMILIES: dict[str, str] = {
-    "bids": "agents.bids.table",
-    "equilibrium": "agents.equilibria.player",
-    "pimc": "agents.search.specs",
-    "ismcts": "agents.search.specs",
-    "cheat": "agents.search.specs",
+
+
+class Family(NamedTuple):
+    """Policies of which one name, before a colon, stands for all.
+
+    Attributes:
+        form: of their specs.
+        module: whose `parse(spec, game, num_players)` gives the Policy that a spec names, or raises
+            a ValueError. It is imported when it is asked for, since that takes a moment.
+    """
+
+    form: str
+    module: str
+
+
+FAMILIES = {
+    "bids": Family("bids:FILE", "agents.bids.table"),
+    "equilibrium": Family("equilibrium:NAME", "agents.equilibria.player"),
+    "pimc": Family("pimc", "agents.search.specs"),
+    "ismcts": Family("ismcts", "agents.search.specs"),
+    "cheat": Family("cheat", "agents.search.specs"),
 }
 
 
@@ -226,13 +238,15 @@ def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) 
     """A network, one of a family, or a baseline; an error names others that would do as well."""
     name, _, file = spec.partition(":")
     if name in FAMILIES:
-        policy: Policy = importlib.import_module(FAMILIES[name]).parse(spec, game, num_players)
+        module = importlib.import_module(FAMILIES[name].module)
+        policy: Policy = module.parse(spec, game, num_players)
         return policy
     if name == "net" and file:
         path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
-    return _baseline(spec, game, [*_forms(game), "net:FILE", *FAMILIES, *others])
+    families = [family.form for family in FAMILIES.values()]
+    return _baseline(spec, game, [*_forms(game), "net:FILE", *families, *others])
 
 
 def _is_bare(file: str) -> bool:

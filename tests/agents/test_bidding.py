@@ -801,7 +801,10 @@ def test_expressions_point_into_their_own_text():
             "unknown policy 'nock' .*rule:FILE, a bidding rule, which begins with pass/knock/",
         ),
         ("take", "unknown policy 'take' for bestia"),
-        ("knock; cards by rule:x", "unknown policy 'rule:x' for bestia: choose .*, net:FILE$"),
+        (
+            "knock; cards by rule:x",
+            "unknown policy 'rule:x' for bestia: choose .*, cheat$",
+        ),
         ("knock; cards by knock", "unknown policy 'knock'"),
         ("knock; cards by nobody", "unknown policy 'nobody'"),
         ("knock; cards by bold:1", "bold takes no number"),
