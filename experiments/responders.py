@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from agents.bids.table import BidTable
     from agents.networks import Network
     from agents.policies import Policy
     from experiments import train_ppo
@@ -46,10 +47,25 @@ class Victim:
     @functools.cached_property
     def digest(self) -> str:
         """Tells it from others of the same name."""
-        policy = self.policy
-        weights = policy.file.read_bytes() if policy.file is not None else b""
-        text = policy.rule or policy.spec
-        return hashlib.sha256(weights or text.encode()).hexdigest()[:8]
+        return hashlib.sha256(b"".join(self._parts) or self.policy.spec.encode()).hexdigest()[:8]
+
+    @property
+    def _parts(self) -> Iterator[bytes]:
+        """All that it plays by and that its name does not tell."""
+        policy, table = self.policy, self.table
+        if policy.file is not None:
+            yield policy.file.read_bytes()
+        if policy.rule is not None:
+            yield policy.rule.encode()
+        if table is not None:
+            yield table.cards.encode() + table.shares.tobytes()
+
+    @property
+    def table(self) -> BidTable | None:
+        """By which it bids; None if it bids by none."""
+        from agents.bids.table import BidTable
+
+        return self.policy.chooser if isinstance(self.policy.chooser, BidTable) else None
 
     @functools.cached_property
     def own_steps(self) -> int | None:
@@ -64,15 +80,18 @@ class Victim:
     @functools.cached_property
     def model(self) -> Policy | None:
         """A policy with a network to start from, if possible its own; None if there is none."""
-        from agents.policies import parse_policy
+        network = self.policy.network
+        if network is not None and network.activation == "relu" and len(network.weights) > 1:
+            return self.policy
+        return self.shipped
+
+    @functools.cached_property
+    def shipped(self) -> Policy | None:
+        """The policy that comes with the project for such a table, if there is one."""
         from agents.shipped import shipped
 
-        if self.policy.network is not None and self.policy.network.activation == "relu":
-            return self.policy
-        name = f"{self.game}-{self.num_players}"
-        if name not in shipped():
-            return None
-        return parse_policy(f"net:{name}", self.game, self.num_players)
+        one = shipped().get(f"{self.game}-{self.num_players}")
+        return None if one is None else one.policy
 
     def __str__(self) -> str:
         return f"{self.game}, {self.num_players} players: {self.policy.spec}"
@@ -146,7 +165,7 @@ def _trained(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator
 
 
 def at_hand(victim: Victim, budget: Budget) -> list[Candidate]:
-    """Those that need no training for this: all baselines, the model, and what the budget names.
+    """Those that need no training for this: baselines, networks, and what the budget names.
 
     Raises:
         ValueError: what is named is no policy for the victim's table.
@@ -155,8 +174,8 @@ def at_hand(victim: Victim, budget: Budget) -> list[Candidate]:
 
     specs = dict.fromkeys([*default_specs(victim.game), *budget.responders])
     policies = [parse_policy(spec, victim.game, victim.num_players) for spec in specs]
-    if victim.model is not None and victim.model.spec not in specs:
-        policies.append(victim.model)
+    networks = [policy for policy in (victim.model, victim.shipped) if policy is not None]
+    policies += {one.spec: one for one in networks if one.spec not in specs}.values()
     return [candidate for policy in policies for candidate in _both(policy.spec, policy, {})]
 
 
