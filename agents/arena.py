@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -473,22 +473,53 @@ def compare(
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        _standings(table, k, mixed, scores, luck),
+        standings(table, k, scores, luck),
     )
 
 
-def _standings(
+def mixed_tables(
     table: Table,
-    num_policies: int,
-    pieces: Sequence[Piece],
-    scores: Iterator[np.ndarray],
-    luck: Luck | None,
+    policies: Sequence[Policy],
+    num_deals: int,
+    *,
+    begun: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[np.ndarray]:
+    """Play tables to which the policies are drawn by lot, piece by piece of the deals.
+
+    Args:
+        table: what is played.
+        policies: at least two.
+        num_deals: deals, each played in every rotation.
+        begun: pieces that are done already.
+        jobs: processes; the numbers do not depend on it.
+        progress: called with numbers of hands as they are done.
+
+    Yields:
+        (D, n) float64: pots per hand of every player of the line-up, as `standings` takes them.
+    """
+    yield from _play_pieces(table, policies, _pieces(None, num_deals)[begun:], jobs, progress)
+
+
+def standings(
+    table: Table, num_policies: int, scores: Iterable[np.ndarray], luck: Luck | None
 ) -> tuple[Standing, ...]:
-    found, orders = [], []
-    for piece, by_player in zip(pieces, scores, strict=True):
+    """Where each policy stands by what was scored at mixed tables.
+
+    Args:
+        table: what was played.
+        num_policies: how many there were.
+        scores: of all pieces, see `mixed_tables`.
+        luck: to take off the scores, None to leave it in. Ratings are without.
+    """
+    found, orders, start = [], [], 0
+    for by_player in scores:
+        piece = Piece(None, start, start + len(by_player))
         by_policy = _by_policy(lineups(table, num_policies, piece), by_player, num_policies)
         found.append(by_policy)
         orders.append(_orders(by_policy, min(table.num_players, num_policies), table, piece))
+        start = piece.stop
     ratings = rate(np.concatenate(orders), num_policies, table.seed)
     columns = [[piece[:, place] for piece in found] for place in range(num_policies)]
     means = [_mean_where_seated(column, luck) for column in columns]

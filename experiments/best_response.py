@@ -3,9 +3,10 @@
     python -m experiments.best_response --game bestia --policies net:bestia-4 sound
 
 One responder sits alone among n - 1 copies of the victim; a coalition of n - 1 sits against one.
-Learners are trained for it (see `experiments.responders`); all baselines, the shipped policy and
-what else is named answer too. Whoever does best on some deals is measured on others. Among copies
-of itself a victim scores 0, so the score is a gain: a lower bound of what there is to gain.
+Learners are trained for it (see `experiments.responders`); the best bids against a table are found;
+all baselines, the shipped policy and what else is named answer too. Whoever does best on some deals
+is measured on others. Among copies of itself a victim scores 0, so the score is a gain: a lower
+bound of what there is to gain.
 
 A row is written for every victim when it is done; interrupted, the same command goes on where it
 was.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from agents.policies import Policy
 
 Job = tuple[Victim, Kind]
+FILE = "best-response.json"
 VALIDATION_SEED = 70_000_000
 AIM = 0.25  # of the least exploited baseline's: a learned policy is to lose no more
 SMOKE: dict[str, Any] = {"steps": 1024, "deals": 50, "validation_deals": 20}
@@ -52,15 +54,15 @@ class Arguments:
     num_players: int = 4
     """Seats."""
     policies: tuple[str, ...] = ()
-    """Specs of victims; all shipped policies, each at its own table, and all baselines if none are
-    given."""
+    """Specs of victims; all shipped policies and tables of bids, each at its own table, and all
+    baselines if none are given."""
     kinds: tuple[Kind, ...] = ("one", "coalition")
     """One responder among n - 1 victims; n - 1 that share what they win against one victim."""
     starts: tuple[Start, ...] = ("warm", "scratch")
     """Train from the victim's weights, or those of the shipped policy if it has none; train from
     scratch."""
     responders: tuple[str, ...] = ()
-    """Specs of policies that answer too, such as the exact best bids against the victim's."""
+    """Specs of policies that answer too."""
     steps: int = 0
     """The learner's decisions in each training; 0 for as many as the victim's own training had,
     and 8 million if it had none."""
@@ -141,20 +143,21 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
         trainings(victim, kind, arguments.budget)
         at_hand(victim, arguments.budget)
     runs = arguments.runs or runs_folder(arguments.smoke) / "best-response"
-    out = arguments.out or results_folder(arguments.smoke) / "best-response.json"
+    out = arguments.out or results_folder(arguments.smoke) / FILE
     for folder in (runs, out.parent):
         check_writable(folder)
-    known = {_key(row) for row in _saved(out)}
+    known = {_key(row) for row in saved(out)}
     for job in _shown(
         arguments, [job for job in work if _key(_facts(arguments, *job)) not in known]
     ):
         row = _row(arguments, job, runs)
-        rows = [*(old for old in _saved(out) if not _replaces(row, old)), row]
+        rows = [*(old for old in saved(out) if not _replaces(row, old)), row]
         write_whole(out, f"{json.dumps(rows, indent=1)}\n".encode())
-    return _saved(out), out
+    return saved(out), out
 
 
 def _victims(arguments: Arguments) -> list[Victim]:
+    from agents.bids.table import names, num_players_of
     from agents.policies import default_specs, parse_policy
     from agents.shipped import shipped
 
@@ -164,9 +167,11 @@ def _victims(arguments: Arguments) -> list[Victim]:
         return [Victim(parse_policy(spec, arguments.game, n), n) for spec in specs]
     games = ("bestia", "beast") if arguments.game == "all" else (arguments.game,)
     learned = [one for one in shipped().values() if one.game in games]
+    solved = [(f"bids:{name}", *num_players_of(name)) for name in names()]
     baselines = [(game, spec) for game in games for spec in default_specs(game)]
     return [
         *(Victim(one.policy, one.num_players) for one in learned),
+        *(Victim(parse_policy(s, g, seats), seats) for s, g, seats in solved if g in games),
         *(Victim(parse_policy(spec, game, n), n) for game, spec in baselines),
     ]
 
@@ -222,8 +227,12 @@ def _replaces(new: dict[str, Any], old: dict[str, Any]) -> bool:
     return _key(new) == _key(old) or (same_name and new["digest"] != old["digest"])
 
 
-def _saved(path: Path) -> list[dict[str, Any]]:
-    """The rows of earlier runs."""
+def saved(path: Path) -> list[dict[str, Any]]:
+    """The rows of earlier runs, none if there is no such file.
+
+    Raises:
+        ValueError: it holds no figures of this kind.
+    """
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
         for row in rows:
@@ -276,6 +285,31 @@ def _gain(arguments: Arguments, job: Job, responder: Policy, validating: bool) -
     return score if kind == "one" else dataclasses.replace(score, mean=0.0 - score.mean)
 
 
+def gain_from(victim: Victim, rows: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """What one responder was found to gain among copies of a policy.
+
+    Args:
+        victim: the policy at its table.
+        rows: of a file, see `saved`.
+
+    Returns:
+        The mean and half_width of the gain, who responds, the steps of the trainings, and whether
+        these were fewer than they ought to be; None if nobody was measured.
+    """
+    mine = [
+        row
+        for row in rows
+        if (row["game"], row["num_players"]) == (victim.game, victim.num_players)
+        and (row["digest"], row["kind"]) == (victim.digest, "one")
+    ]
+    if not mine:
+        return None
+    best = max(mine, key=_validated)
+    gain = {name: best["gain"][name] for name in ("mean", "half_width")}
+    facts = {name: best[name] for name in ("responder", "steps")}
+    return {**gain, **facts, "is_short": _is_short(best)}
+
+
 # What is shown.
 
 
@@ -320,8 +354,12 @@ def _cell(row: dict[str, Any]) -> str:
 
 def _budget(row: dict[str, Any]) -> str:
     """In millions; * if it is less than it ought to be."""
-    less = row["steps"] < (row["own_steps"] or BASELINE_STEPS)
-    return f"{row['steps'] / 1e6:.1f} M{'*' if less else ''}"
+    return f"{row['steps'] / 1e6:.1f} M{'*' if _is_short(row) else ''}"
+
+
+def _is_short(row: dict[str, Any]) -> bool:
+    """Were the trainings shorter than the victim's own, or than a baseline's ought to be?"""
+    return row["steps"] < (row["own_steps"] or BASELINE_STEPS)
 
 
 def _verdicts(rows: list[dict[str, Any]]) -> list[str]:

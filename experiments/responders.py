@@ -1,8 +1,9 @@
-"""Who may be a best responder to a policy: learners trained against it, and policies at hand.
+"""Who may be a best responder to a policy: learners trained against it, best bids, and others.
 
 A learner is trained by PPO at tables of the victim, which does not learn. It is the one responder
 among n - 1 copies, or all n - 1 members of a coalition against one: these share weights and what
-they win, and nothing else, for each decides by its own view.
+they win, and nothing else, for each decides by its own view. Where the victim bids by a table, the
+best bids against it are found as well. Baselines and networks that are there anyway answer too.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 Kind = Literal["one", "coalition"]
 Start = Literal["warm", "scratch"]
 BASELINE_STEPS = 8_000_000  # of a training against a victim that had none itself
+BID_DEALS, SMOKE_BID_DEALS = 1_000_000, 1000  # on which best bids are chosen
 SMOKE = {"steps_per_update": 256, "batch_size": 64}
 
 
@@ -137,7 +139,7 @@ class Candidate:
 
 
 def candidates(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator[Candidate]:
-    """All of them, each trained, or gone on with, or found done, when its turn comes.
+    """All of them, each made, or gone on with, or found done, when its turn comes.
 
     Args:
         victim: whom they answer.
@@ -146,7 +148,24 @@ def candidates(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterat
         runs: the folder of the trainings.
     """
     yield from _trained(victim, kind, budget, runs)
+    if victim.table is not None and kind == "one":
+        yield from _best_bidder(victim, victim.table, budget, runs)
     yield from at_hand(victim, budget)
+
+
+def _best_bidder(
+    victim: Victim, table: BidTable, budget: Budget, runs: Path
+) -> Iterator[Candidate]:
+    """Who bids best among bidders by a table, and plays the cards as they do."""
+    from agents.policies import parse_policy
+    from experiments.best_bids import best_bids
+
+    num_deals = SMOKE_BID_DEALS if budget.smoke else BID_DEALS
+    folder = runs / _folder(victim, "best-bids", num_deals, budget.seed)
+    print(f"best bids: {folder}", flush=True)
+    path = best_bids(table, num_deals, budget.seed, folder)
+    policy = parse_policy(f"bids:{path}", victim.game, victim.num_players)
+    yield from _both("best bids", policy, {"deals": num_deals})
 
 
 def _trained(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator[Candidate]:
@@ -241,7 +260,8 @@ def _shape(network: Network | None) -> dict[str, Any]:
     return {"hidden": tuple(network.architecture["hidden"]), "sort_suits": network.sort_suits}
 
 
-def _folder(victim: Victim, kind: Kind, start: Start, steps: int, seed: int) -> str:
+def _folder(victim: Victim, *rest: str | int) -> str:
+    """For what is made against a victim in the way that the rest tells."""
     name = re.sub(r"[^\w.-]+", "_", victim.policy.spec)[:24]
     table = f"{victim.game}-{victim.num_players}"
-    return f"{table}-{name}-{victim.digest}-{kind}-{start}-{steps}-{seed}"
+    return "-".join(map(str, (table, name, victim.digest, *rest)))
