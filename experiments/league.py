@@ -46,7 +46,8 @@ TRAININGS = {
 }
 SEARCHERS = ("pimc:worlds=40", "ismcts:iterations=500")
 CEILING = "cheat"
-SMOKE: dict[str, Any] = {"deals": 50, "ceiling_deals": 20}
+LEAST_DEALS = 50  # so that everybody sits at some tables
+SMOKE = {"deals": LEAST_DEALS, "ceiling_deals": LEAST_DEALS}
 SAVE_EVERY = 20.0  # seconds
 MAX_BYTES = 1 << 28
 
@@ -94,8 +95,8 @@ def hold(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
     from bestia_env.rules.table import check_coins
     from experiments import best_response
 
-    check_coins("deals", arguments.deals, least=2)
-    check_coins("ceiling_deals", arguments.ceiling_deals, least=2)
+    check_coins("deals", arguments.deals, least=LEAST_DEALS)
+    check_coins("ceiling_deals", arguments.ceiling_deals, least=LEAST_DEALS)
     check_coins("jobs", arguments.jobs, least=1)
     check_coins("seed", arguments.seed, least=0)
     if arguments.smoke:
