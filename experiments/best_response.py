@@ -285,29 +285,21 @@ def _gain(arguments: Arguments, job: Job, responder: Policy, validating: bool) -
     return score if kind == "one" else dataclasses.replace(score, mean=0.0 - score.mean)
 
 
-def gain_from(victim: Victim, rows: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """What one responder was found to gain among copies of a policy.
+def best_known(
+    rows: Iterable[dict[str, Any]], game: str, num_players: int, digest: str
+) -> dict[str, Any] | None:
+    """The row of whoever does best alone among copies of a policy, None if nobody was measured.
 
     Args:
-        victim: the policy at its table.
         rows: of a file, see `saved`.
-
-    Returns:
-        The mean and half_width of the gain, who responds, the steps of the trainings, and whether
-        these were fewer than they ought to be; None if nobody was measured.
+        game: "beast" or "bestia".
+        num_players: at the table.
+        digest: of the policy, see `Victim.digest`.
     """
-    mine = [
-        row
-        for row in rows
-        if (row["game"], row["num_players"]) == (victim.game, victim.num_players)
-        and (row["digest"], row["kind"]) == (victim.digest, "one")
-    ]
-    if not mine:
-        return None
-    best = max(mine, key=_validated)
-    gain = {name: best["gain"][name] for name in ("mean", "half_width")}
-    facts = {name: best[name] for name in ("responder", "steps")}
-    return {**gain, **facts, "is_short": _is_short(best)}
+    names = ("game", "num_players", "digest", "kind")
+    wanted = [game, num_players, digest, "one"]
+    mine = [row for row in rows if [row[name] for name in names] == wanted]
+    return max(mine, key=_validated, default=None)
 
 
 # What is shown.
@@ -354,10 +346,10 @@ def _cell(row: dict[str, Any]) -> str:
 
 def _budget(row: dict[str, Any]) -> str:
     """In millions; * if it is less than it ought to be."""
-    return f"{row['steps'] / 1e6:.1f} M{'*' if _is_short(row) else ''}"
+    return f"{row['steps'] / 1e6:.1f} M{'*' if is_short(row) else ''}"
 
 
-def _is_short(row: dict[str, Any]) -> bool:
+def is_short(row: dict[str, Any]) -> bool:
     """Were the trainings shorter than the victim's own, or than a baseline's ought to be?"""
     return row["steps"] < (row["own_steps"] or BASELINE_STEPS)
 

@@ -68,19 +68,45 @@ class Arguments:
     """Where the trainings and the scores go; runs/league if none is given."""
     out: Path | None = None
     """Where the standings go; experiments/results/league.json if none is given."""
+    show: bool = False
+    """Play nothing; show the standings that were written, with what is known of gains by now."""
     smoke: bool = False
     """A tiny budget, to see whether all runs; then both go below runs/smoke."""
 
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
+    from experiments import best_response
+
     with ends_cleanly("the same command goes on where it was"):
-        rows, out = hold(arguments)
-    print("\n".join(table(rows)))
-    print(
-        "* by a shorter training than the policy's own, or than 8 million decisions if it had none"
-    )
+        gains = best_response.saved(RESULTS / best_response.FILE)
+        rows, out = written(arguments) if arguments.show else hold(arguments)
+        print("\n".join(table(rows, gains)))
+    print("* by a training shorter than its own, or than 8 million decisions if it had none")
     print(f"written to {out}")
+
+
+def written(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
+    """The standings of an earlier run, and the file.
+
+    Raises:
+        ValueError: there is no such file, or it holds no standings.
+    """
+    out = _out(arguments)
+    try:
+        rows = json.loads(out.read_text(encoding="utf-8"))
+        table(rows, [])
+    except FileNotFoundError:
+        raise ValueError(f"there are no standings {out}: play the league first") from None
+    except (ValueError, TypeError, KeyError):
+        raise ValueError(
+            f"{out} holds no standings of this version: play the league anew"
+        ) from None
+    return rows, out
+
+
+def _out(arguments: Arguments) -> Path:
+    return arguments.out or results_folder(arguments.smoke) / "league.json"
 
 
 def hold(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
@@ -93,7 +119,6 @@ def hold(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
     from agents.checkpoints import write_whole
     from agents.reports import check_writable
     from bestia_env.rules.table import check_coins
-    from experiments import best_response
 
     check_coins("deals", arguments.deals, least=LEAST_DEALS)
     check_coins("ceiling_deals", arguments.ceiling_deals, least=LEAST_DEALS)
@@ -102,29 +127,20 @@ def hold(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
     if arguments.smoke:
         arguments = dataclasses.replace(arguments, **SMOKE)
     runs = arguments.runs or runs_folder(arguments.smoke) / "league"
-    out = arguments.out or results_folder(arguments.smoke) / "league.json"
+    out = _out(arguments)
     for folder in (runs, out.parent):
         check_writable(folder)
-    gains = best_response.saved(RESULTS / best_response.FILE)
-    rows = [row for game in GAMES for row in play(game, arguments, runs, gains)]
+    rows = [row for game in GAMES for row in play(game, arguments, runs)]
     write_whole(out, f"{json.dumps(rows, indent=1)}\n".encode())
     for game, name in itertools.product(GAMES, ("ranked", "ceiling")):
         _scores(runs, game, name).unlink(missing_ok=True)
     return rows, out
 
 
-def play(
-    game: str, arguments: Arguments, runs: Path, gains: Sequence[dict[str, Any]]
-) -> list[dict[str, Any]]:
+def play(game: str, arguments: Arguments, runs: Path) -> list[dict[str, Any]]:
     """The standings of one game, best first, and the ceiling after them.
 
     It exits with the code of a failed training.
-
-    Args:
-        game: which.
-        arguments: of the command.
-        runs: the folder of trainings and scores.
-        gains: of best responders, as `experiments.best_response` saves them.
     """
     from agents.policies import parse_policy
 
@@ -140,11 +156,11 @@ def play(
             for name, (policies, deals) in tables.items()
         }
     rows = [
-        _row(one, standing, arguments.seed, gains)
+        _row(one, standing, arguments.seed)
         for one, standing in zip(ranked, found["ranked"], strict=True)
     ]
     rows.sort(key=lambda row: -row["mean"])
-    last = _row(ceiling, found["ceiling"][-1], arguments.seed, gains)
+    last = _row(ceiling, found["ceiling"][-1], arguments.seed)
     return [*rows, {**last, "ceiling": True}]
 
 
@@ -248,24 +264,21 @@ def _load(path: Path, setting: str) -> list[np.ndarray]:
 # What is written and shown.
 
 
-def _row(
-    policy: Policy, standing: Standing, seed: int, gains: Sequence[dict[str, Any]]
-) -> dict[str, Any]:
-    """Where a policy stands, what its training took, and what a best responder gains from it."""
-    from experiments.best_response import gain_from
+def _row(policy: Policy, standing: Standing, seed: int) -> dict[str, Any]:
+    """Where a policy stands, and what its training took."""
     from experiments.responders import Victim
 
     score = standing.score
     return {
         "game": policy.game,
         "policy": policy.spec,
+        "digest": Victim(policy, NUM_PLAYERS).digest,
         "seed": seed,
         "mean": score.mean,
         "half_width": score.half_width,
         "num_deals": score.num_deals,
         "rating": dataclasses.asdict(standing.rating),
         **_cost(policy),
-        "best_response": gain_from(Victim(policy, NUM_PLAYERS), gains),
     }
 
 
@@ -278,8 +291,13 @@ def _cost(policy: Policy) -> dict[str, Any]:
     return {name: sidecar[name] for name in ("command", "steps", "seconds")}
 
 
-def table(rows: list[dict[str, Any]]) -> list[str]:
-    """The standings of all games in Markdown."""
+def table(rows: list[dict[str, Any]], gains: Sequence[dict[str, Any]]) -> list[str]:
+    """The standings of all games in Markdown.
+
+    Args:
+        rows: of all games.
+        gains: of best responders, as `experiments.best_response` saves them.
+    """
     lines = []
     for game in GAMES:
         here = [row for row in rows if row["game"] == game]
@@ -287,7 +305,7 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
             f"| {game.capitalize()}, {NUM_PLAYERS} players | pots per hand | rating "
             "| best responder gains | training |",
             "|---|---|---|---|---|",
-            *(_line(row) for row in here if "ceiling" not in row),
+            *(_line(row, gains) for row in here if "ceiling" not in row),
             "",
             *(_ceiling_line(row) for row in here if "ceiling" in row),
             "",
@@ -295,15 +313,23 @@ def table(rows: list[dict[str, Any]]) -> list[str]:
     return lines
 
 
-def _line(row: dict[str, Any]) -> str:
-    rating, answer = row["rating"], row["best_response"]
+def _line(row: dict[str, Any], gains: Sequence[dict[str, Any]]) -> str:
+    rating = row["rating"]
     points = f"{rating['points']:+.0f} ({rating['low']:+.0f} to {rating['high']:+.0f})"
-    gain, cost = "not measured", "none"
-    if answer is not None:
-        gain = f"{_interval(answer)}{'*' if answer['is_short'] else ''}"
+    cost = "none"
     if "steps" in row:
         cost = f"{row['steps'] / 1e6:.1f} M decisions, {row['seconds'] / 60:.1f} min"
-    return f"| {row['policy']} | {_interval(row)} | {points} | {gain} | {cost} |"
+    return f"| {row['policy']} | {_interval(row)} | {points} | {_gain(row, gains)} | {cost} |"
+
+
+def _gain(row: dict[str, Any], gains: Sequence[dict[str, Any]]) -> str:
+    """What one best responder gains among its copies; * after a short training."""
+    from experiments.best_response import best_known, is_short
+
+    best = best_known(gains, row["game"], NUM_PLAYERS, row["digest"])
+    if best is None:
+        return "not measured"
+    return f"{_interval(best['gain'])}{'*' if is_short(best) else ''}"
 
 
 def _ceiling_line(row: dict[str, Any]) -> str:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from agents import arena
-from agents.policies import default_specs, parse_policy
+from agents.policies import default_specs
 from experiments import league
-from experiments.best_response import gain_from
-from experiments.responders import Victim
+from experiments.best_response import best_known
 
 LEARNERS = {"net:bestia-4", "bestia-dmc", "bestia-q", "bestia-sb3"}
 
@@ -80,26 +79,35 @@ def test_scores_of_other_settings_are_not_gone_on_with(tmp_path):
         league._load(file, "one")
 
 
+ROW = {
+    "game": "beast", "policy": "bold", "digest": "x", "mean": 0.1, "half_width": 0.01,
+    "num_deals": 1000, "rating": {"points": 5.4, "low": 4, "high": 6},
+}  # fmt: skip
+GAIN = {
+    "game": "beast", "num_players": 4, "victim": "bold", "digest": "x", "kind": "one",
+    "steps": 5, "own_steps": 6, "gain": {"mean": 0.02, "half_width": 0.001},
+    "candidates": [{"validation": {"mean": 0.1}}],
+}  # fmt: skip
+BETTER = {
+    **GAIN, "gain": {"mean": 0.03, "half_width": 0.002}, "steps": 6,
+    "candidates": [{"validation": {"mean": 0.2}}],
+}  # fmt: skip
+
+
 def test_the_table_shows_what_a_best_responder_gains():
-    row = {
-        "game": "beast", "policy": "bold", "mean": 0.1, "half_width": 0.01, "num_deals": 1000,
-        "rating": {"points": 5.4, "low": 4, "high": 6},
-    }  # fmt: skip
-    gain = {"mean": 0.02, "half_width": 0.001, "is_short": True}
-    lines = league.table(
-        [
-            {**row, "best_response": gain},
-            {**row, "best_response": {**gain, "is_short": False}, "steps": 10**6, "seconds": 90},
-            {**row, "best_response": None, "ceiling": True},
-            {**row, "best_response": None},
-        ]
-    )
+    rows = [
+        ROW,
+        {**ROW, "digest": "y", "steps": 10**6, "seconds": 90},
+        {**ROW, "ceiling": True},
+        {**ROW, "digest": "z"},
+    ]
+    lines = league.table(rows, [{**BETTER, "digest": "y"}, GAIN])
     begin = "| bold | +0.1000 ± 0.0100 | +5 (+4 to +6) |"
     assert lines[4:] == [
         "| Beast, 4 players | pots per hand | rating | best responder gains | training |",
         "|---|---|---|---|---|",
         f"{begin} +0.0200 ± 0.0010* | none |",
-        f"{begin} +0.0200 ± 0.0010 | 1.0 M decisions, 1.5 min |",
+        f"{begin} +0.0300 ± 0.0020 | 1.0 M decisions, 1.5 min |",
         f"{begin} not measured | none |",
         "",
         "bold, which sees all cards, has +0.1000 ± 0.0100 pots per hand where it sits among these "
@@ -108,23 +116,29 @@ def test_the_table_shows_what_a_best_responder_gains():
     ]
 
 
-def test_gains_are_found_by_what_a_policy_is_whatever_its_name():
-    shipped = Victim(parse_policy("net:bestia-4", "bestia", 4), 4)
-    renamed = Victim(dataclasses.replace(shipped.policy, spec="mine"), 4)
-    row = {
-        "game": "bestia", "num_players": 4, "victim": "net:bestia-4", "digest": shipped.digest,
-        "kind": "one", "responder": "sound", "steps": 5, "own_steps": 6,
-        "gain": {"mean": 0.1, "half_width": 0.01}, "candidates": [{"validation": {"mean": 0.1}}],
-    }  # fmt: skip
-    better = {**row, "responder": "bold", "steps": 6, "candidates": [{"validation": {"mean": 0.2}}]}
-    others = [{**better, name: "x"} for name in ("game", "num_players", "digest", "kind")]
-    found = gain_from(renamed, [row, *others])
-    assert found == {
-        "mean": 0.1, "half_width": 0.01, "responder": "sound", "steps": 5, "is_short": True,
-    }  # fmt: skip
-    found = gain_from(renamed, [better, row])
-    assert found is not None and found["responder"] == "bold" and not found["is_short"]
-    assert gain_from(renamed, others) is None
+def test_gains_are_those_of_the_policy_at_its_table_and_of_one_responder():
+    others = {"game": "bestia", "num_players": 5, "digest": "y", "kind": "coalition"}
+    wrong = [{**BETTER, name: value} for name, value in others.items()]
+    assert best_known([GAIN, *wrong], "beast", 4, "x") == GAIN
+    assert best_known([BETTER, GAIN], "beast", 4, "x") == BETTER
+    assert best_known(wrong, "beast", 4, "x") is None
+
+
+def test_standings_are_shown_without_playing(arguments, capsys, monkeypatch):
+    monkeypatch.setattr(league, "play", interrupt)
+    show = dataclasses.replace(arguments, show=True)
+    for content, message in (
+        (None, "there are no standings"),
+        ("[{}]", "holds no standings of this version"),
+    ):
+        if content is not None:
+            arguments.out.write_text(content)
+        with pytest.raises(SystemExit):
+            league.main(show)
+        assert message in capsys.readouterr().err
+    arguments.out.write_text(json.dumps([{**ROW, "game": "bestia"}]))
+    league.main(show)
+    assert "| bold | +0.1000 ± 0.0100 | +5 (+4 to +6) | not measured |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
