@@ -44,12 +44,13 @@ def by_game(in_beast: Callable, in_bestia: Callable, of: int = 0) -> Callable[[F
         def way_of(types: tuple) -> tuple[Any, Any]:
             return numba.typeof(ways[rulebook_of(types[of])])
 
+        # An overload would do, but would be compiled once more, the whole way within it.
         @type_callable(call)
         def _type(context):
             def typer(*types):
                 return context.resolve_function_type(way_of(types), types, {}).return_type
 
-            typer.__signature__ = inspect.signature(signature)
+            typer.__signature__ = inspect.signature(signature)  # type: ignore[attr-defined]
             return typer
 
         @lower_builtin(call, numba.types.VarArg(numba.types.Any))
