@@ -54,7 +54,7 @@ class Chooser(Protocol):
     """Who chooses in batches, outside the kernel that plays hands: search, tables of bids.
 
     Choosers are pickled to be sent to other processes, so what is large or can be made again is
-    made when first needed. Rooms to work in belong to a process, not to a policy.
+    made when first needed. Rooms to work in belong to a thread, not to a policy.
     """
 
     @property
