@@ -47,7 +47,7 @@ TRAININGS = {
 SEARCHERS = ("pimc:worlds=40", "ismcts:iterations=500")
 CEILING = "cheat"
 LEAST_DEALS = 50  # so that everybody sits at some tables
-SMOKE = {"deals": LEAST_DEALS, "ceiling_deals": LEAST_DEALS}
+SMOKE: dict[str, Any] = {"deals": LEAST_DEALS, "ceiling_deals": LEAST_DEALS}
 SAVE_EVERY = 20.0  # seconds
 MAX_BYTES = 1 << 28
 
