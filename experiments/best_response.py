@@ -355,20 +355,21 @@ def is_short(row: dict[str, Any]) -> bool:
 
 
 def _verdicts(rows: list[dict[str, Any]]) -> list[str]:
-    """Each trained victim's loss beside the least of the baselines'."""
+    """The loss of each victim that is no baseline beside the least of the baselines'."""
+    from agents.policies import default_specs
+
     best = [_best(rows, victim, "one") for victim in dict.fromkeys(row["victim"] for row in rows)]
     gains = {row["victim"]: max(0.0, row["gain"]["mean"]) for row in best if row}
-    learned = {row["victim"] for row in rows if row["own_steps"] is not None}
-    others = {victim: gain for victim, gain in gains.items() if victim not in learned}
-    if not others:
+    baselines = [spec for spec in default_specs(rows[0]["game"]) if spec in gains]
+    if not baselines:
         return []
-    least = min(others, key=others.__getitem__)
-    bound = AIM * others[least]
+    least = min(baselines, key=gains.__getitem__)
+    bound = AIM * gains[least]
     lines = [
         f"{victim}: {gain:.4f} is {'within' if gain <= bound else 'beyond'} a quarter of what one "
-        f"gains against the least exploited baseline, {least}: {others[least]:.4f}"
+        f"gains against the least exploited baseline, {least}: {gains[least]:.4f}"
         for victim, gain in gains.items()
-        if victim in learned
+        if victim not in baselines
     ]
     return [*lines, ""] if lines else []
 
