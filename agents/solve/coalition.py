@@ -7,9 +7,12 @@ serves, in Beast, for all that differ from it in cards that did not tell only.
 
 from __future__ import annotations
 
+from agents.solve.certain import cashed_tricks, sure_tricks
+from agents.solve.needs import UNKNOWN, answer, ask, more_needed, need_before, write_ahead
 from agents.solve.outcomes import is_over, score, write_bounds
-from agents.solve.partitions import is_found, keep, note_holders, told_by_all
-from agents.solve.past import NEVER, sure_tricks
+from agents.solve.outcomes_beast import next_worth, seats_worth
+from agents.solve.partitions import as_good, is_found, keep, note_holders, told_by_all
+from agents.solve.past import NEVER
 from agents.solve.search import (
     begin,
     distinct_cards,
@@ -20,9 +23,11 @@ from agents.solve.search import (
     slot_again,
     slot_of,
     tricks_left,
+    void_table,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, nth
+from bestia_env.bits import ZERO, bit, has, lowest, nth, without_lowest
+from bestia_env.rules.table import NOBODY
 from bestia_env.rules.tricks import suit_cards
 
 
@@ -65,9 +70,68 @@ def solve_coalition_batch(states, seats, room, roots):
 
 @jit
 def _solve(states, i, room, root):
+    """Search once; where all depends on who wins, once for every score but the least.
+
+    Each time cards are left that have brought as much as was asked for.
+    """
     begin(states, i, room)
-    room.frames[0].least, room.frames[0].most = -NEVER, NEVER
-    _open(room, 0, -NEVER, NEVER)
+    facts, f, num_nodes = room.facts[0], room.frames[0], 0
+    all_cards = f.left
+    cards, low, high = distinct_cards(room, 0), -NEVER, NEVER
+    facts.wanted = bit(facts.seat)
+    if facts.few:
+        low = next_worth(room, facts.seat, low)
+        high = next_worth(room, facts.seat, low)
+    _write_all(root, cards, low)
+    while low < high and cards != ZERO:
+        void_table(room)
+        if facts.few:
+            ask(room, seats_worth(room, facts.seat, high))
+        f.left = cards
+        num_nodes += _search(room, root, low, high)
+        cards = _cards_worth(root, cards, high)
+        low, high = high, next_worth(room, facts.seat, high)
+    _write_values(room, root, all_cards)
+    return num_nodes
+
+
+@jit
+def _write_all(root, cards, worth):
+    while cards != ZERO:
+        root[nth(lowest(cards))] = worth
+        cards = without_lowest(cards)
+
+
+@jit
+def _cards_worth(root, cards, worth):
+    found = ZERO
+    while cards != ZERO:
+        if root[nth(lowest(cards))] == worth:
+            found |= bit(lowest(cards))
+        cards = without_lowest(cards)
+    return found
+
+
+@jit
+def _write_values(room, root, cards):
+    """Write the score of the root, and of cards that are as good as the one below them."""
+    ours = room.frames[0].turn == room.facts[0].seat
+    distinct, below, best = distinct_cards(room, 0), lowest(cards), -NEVER if ours else NEVER
+    while cards != ZERO:
+        card = lowest(cards)
+        if not has(distinct, card):
+            root[nth(card)] = root[nth(below)]
+        found = root[nth(card)]
+        best = max(best, found) if ours else min(best, found)
+        cards, below = without_lowest(cards), card
+    room.scores[0, 0] = best
+
+
+@jit
+def _search(room, root, low, high):
+    """Write the score of every card of the root, as far as it lies between low and high."""
+    room.frames[0].least, room.frames[0].most = low, high
+    _open(room, 0, low, high)
     ply = num_nodes = 0
     while True:
         f = room.frames[nth(ply)]
@@ -81,7 +145,6 @@ def _solve(states, i, room, root):
                 room.frames[nth(ply)].left = distinct_cards(room, ply)
                 _open(room, ply, f.low, f.high)
         elif ply == 0:
-            room.scores[0, 0] = f.score
             return num_nodes
         else:
             ply -= 1
@@ -91,9 +154,10 @@ def _solve(states, i, room, root):
 
 @jit
 def _is_ours(room, f):
-    """Is the trick going to the side that is to act?"""
-    seat = room.facts[0].seat
-    return (f.best_seat == seat) == (f.turn == seat)
+    """Does the trick go to where the side that is to act would have it?"""
+    if f.turn == room.facts[0].seat:
+        return f.best_seat == f.turn
+    return not has(room.facts[0].wanted, f.best_seat)
 
 
 @jit
@@ -107,15 +171,20 @@ def _open(room, ply, low, high):
 def _is_known(room, ply):
     """Write the score after the card just tried, if it is known or known to be of no use."""
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    g.least, g.most, g.told = -NEVER, NEVER, ZERO
+    g.least, g.most, g.told, g.need = -NEVER, NEVER, ZERO, ZERO
     if g.laid > 0:
         return False
+    if room.facts[0].few:
+        return _is_answered(room, f, g)
     if tricks_left(room, g) == 1:
         play_last_trick(room, g)
     if is_over(room, g, tricks_left(room, g)):
         g.score = score(room, g.past, room.facts[0].seat)
         return True
-    return _is_found(room, f, g) if room.facts[0].alike else _is_remembered(room, f, g)
+    if room.facts[0].alike:
+        note_holders(room, g)
+        return is_found(room, f, g)
+    return _is_remembered(room, f, g)
 
 
 @jit
@@ -131,21 +200,51 @@ def _is_remembered(room, f, g):
 
 
 @jit
-def _is_found(room, f, g):
-    """Write the score of g if bounds or a pattern leave no more to ask; and which ranks told."""
-    s, left, seat = room.states[0], tricks_left(room, g), room.facts[0].seat
-    write_bounds(room, g, left, ZERO, seat)
-    if _is_decided(f, g):
-        return True
-    least, most, sure = g.least, g.most, sure_tricks(room, g)
-    if sure != ZERO:
-        write_bounds(room, g, left, sure, seat)
-        if _is_decided(f, g):
-            g.told = g.held & suit_cards(s.trump, ranks_of(s))
-            return True
-        g.least, g.most = least, most
-    note_holders(room, g)
-    return is_found(room, f, g)
+def _is_answered(room, f, g):
+    """Write the score of g if it is certain, or a pattern has it; and what that rests on."""
+    left, taker = tricks_left(room, g), NOBODY
+    if left == 1:
+        left, taker = 0, play_last_trick(room, g)
+    write_ahead(room, g)
+    won = _certain_answer(room, g, left)
+    if won == UNKNOWN:
+        note_holders(room, g)
+        return is_found(room, f, g)
+    if taker != NOBODY:
+        g.need = need_before(room, g.need, won, taker)
+    g.score = f.high if won == 1 else f.low
+    return True
+
+
+@jit
+def _certain_answer(room, g, left):
+    """The answer if nothing that may still be played can change it, else UNKNOWN.
+
+    By counting tricks; then with those that trumps make sure of, too; then with masters.
+    """
+    sure, trumps = ZERO, ZERO
+    for step in range(3):
+        if step == 1:
+            sure = sure_tricks(room, g)
+            trumps = g.held & suit_cards(room.states[0].trump, ranks_of(room.states[0]))
+            trumps = trumps if sure != ZERO else ZERO
+        elif step == 2:
+            if not _may_cash(room, g):
+                return UNKNOWN
+            sure += cashed_tricks(room, g)
+        won = answer(room, g, left, sure)
+        # The seat that leads need not cash its masters, so the other side may not count on it.
+        if won != UNKNOWN and (step < 2 or won == has(room.facts[0].wanted, g.turn)):
+            g.told |= trumps
+            return won
+    g.told = ZERO
+    return UNKNOWN
+
+
+@jit
+def _may_cash(room, g):
+    """Does the seat that leads want its own tricks?"""
+    return has(room.facts[0].wanted, g.turn) == (g.turn == room.facts[0].seat)
 
 
 @jit
@@ -178,19 +277,24 @@ def _back_up(room, ply, root):
     At the root the window stays open, so that the score of every card is exact.
     """
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    found, told = g.score, g.told | g.won if g.laid == 0 else g.told
-    if f.turn == room.facts[0].seat:
-        f.score = max(f.score, found)
-    else:
-        f.score = min(f.score, found)
+    found, told, need = g.score, g.told, g.need
+    if g.laid == 0:
+        told |= g.won
+        if room.facts[0].few:
+            need = need_before(room, need, found >= f.high, g.turn)
     if ply == 0:
         root[nth(f.card)] = found
         return
     if f.turn == room.facts[0].seat:
+        f.score = max(f.score, found)
         f.low = max(f.low, f.score)
     else:
+        f.score = min(f.score, found)
         f.high = min(f.high, f.score)
     if f.low < f.high:
         f.told |= told_by_all(room, f, told)
+        f.need = more_needed(f.need, need)
+        if room.facts[0].alike:
+            f.left &= ~as_good(room, f, told)
     else:
-        f.told, f.left = told, ZERO
+        f.told, f.need, f.left = told, need, ZERO

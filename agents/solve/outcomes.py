@@ -9,8 +9,9 @@ import numpy as np
 from numba.extending import overload
 
 from agents.solve import outcomes_beast, outcomes_bestia
+from agents.solve.certain import sure_tricks
 from agents.solve.outcomes_beast import may_win
-from agents.solve.past import NEVER, fines_of, front_of, sure_tricks, tricks_of, with_front
+from agents.solve.past import NEVER, fines_of, front_of, tricks_of, with_front
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
 from bestia_env.rules import beast
@@ -21,10 +22,12 @@ FACTS = np.dtype(
     (
         np.record,
         [
-            ("kept", np.int64),  # how many patterns have been, in this search
+            ("kept", np.int64),  # how many patterns have been
+            ("void", np.int64),  # and how many of them before this search
             ("search", np.uint64),  # the number of this search
             ("stamp", np.uint64),  # in its keys, so that what others left is void
             ("seat", np.int64),  # who plays against all others
+            ("wanted", np.uint64),  # the set of seats whose tricks please it
             ("tricks", np.int64),  # in a hand
             ("playing", np.uint64),  # the set of seats that do
             ("num_playing", np.int64),
@@ -63,7 +66,7 @@ def is_over(room, g, left):
 def write_bounds(room, g, left, sure, seat):
     """Bounds of the seat's score where a trick begins, as g.least and g.most.
 
-    That many tricks are left, and some are sure already, see `agents.solve.past.sure_tricks`.
+    That many tricks are left, and some are sure already, see `agents.solve.certain`.
     """
     if room.facts[0].judged:
         g.least, g.most = -NEVER, NEVER

@@ -100,7 +100,7 @@ def test_solutions_are_those_of_plain_recursion(game: str, n: int, reduced: bool
             top = (max if seat == turn else min)(worth.values())
             assert single.value[0] == top / unit
             assert single.best == tuple(card for card, score in worth.items() if score == top)
-            assert single.num_nodes >= len(worth)
+            assert single.num_nodes > 0
         assert state.tobytes() == before
 
 
@@ -199,12 +199,12 @@ GOLDEN = [
     ("bestia", 4, "each", 1000, 0, 98218, 2407750285),
     ("bestia", 4, "all", 1000, 0, 66153, 2103318154),
     ("beast", 4, "each", 1000, 0, 907132, 1211991171),
-    ("beast", 4, "all", 1000, 0, 429795, 1901562053),
-    ("beast", 4, "all", 1000, 1, 431920, 1078847071),
-    ("beast", 4, "all", 1000, 2, 432908, 1574066249),
-    ("beast", 4, "all", 1000, 3, 415233, 3505825228),
-    ("beast", 5, "all", 60, 0, 558608, 1387725468),
-    ("beast", 6, "all", 5, 0, 97169, 2901330008),
+    ("beast", 4, "all", 1000, 0, 274625, 1901562053),
+    ("beast", 4, "all", 1000, 1, 281483, 1078847071),
+    ("beast", 4, "all", 1000, 2, 288552, 1574066249),
+    ("beast", 4, "all", 1000, 3, 277374, 3505825228),
+    ("beast", 5, "all", 60, 0, 217375, 1387725468),
+    ("beast", 6, "all", 5, 0, 34099, 2901330008),
 ]
 
 
