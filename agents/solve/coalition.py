@@ -27,6 +27,7 @@ from agents.solve.search import (
 )
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, nth, without_lowest
+from bestia_env.rules.dispatch import legal
 from bestia_env.rules.table import NOBODY
 from bestia_env.rules.tricks import suit_cards
 
@@ -64,42 +65,65 @@ def solve_coalition_batch(states, seats, room, roots):
     """
     num_nodes = 0
     for i in range(states.size):
-        num_nodes += solve_coalition(states, i, seats[i], room, roots[i])
+        room.facts[0].seat = seats[i]
+        num_nodes += _solve(states, i, room, roots[i])
     return num_nodes
 
 
 @jit
 def _solve(states, i, room, root):
-    """Search once; where all depends on who wins, once for every score but the least.
-
-    Each time cards are left that have brought as much as was asked for.
-    """
     begin(states, i, room)
-    facts, f, num_nodes = room.facts[0], room.frames[0], 0
-    all_cards = f.left
-    cards, low, high = distinct_cards(room, 0), -NEVER, NEVER
-    facts.wanted = bit(facts.seat)
-    if facts.few:
-        low = next_worth(room, facts.seat, low)
-        high = next_worth(room, facts.seat, low)
-    _write_all(root, cards, low)
-    while low < high and cards != ZERO:
-        void_table(room)
-        if facts.few:
-            ask(room, seats_worth(room, facts.seat, high))
-        f.left = cards
-        num_nodes += _search(room, root, low, high)
-        cards = _cards_worth(root, cards, high)
-        low, high = high, next_worth(room, facts.seat, high)
-    _write_values(room, root, all_cards)
-    return num_nodes
+    _prepare(room, root)
+    ply = num_nodes = 0
+    while True:
+        f = room.frames[nth(ply)]
+        if f.left != ZERO:
+            num_nodes += 1
+            play_next(room, ply, likely_card(room, f, _is_ours(room, f)))
+            if _is_known(room, ply):
+                _back_up(room, ply, root)
+            else:
+                ply += 1
+                room.frames[nth(ply)].left = distinct_cards(room, ply)
+                _open(room, ply, f.low, f.high)
+        elif ply > 0:
+            ply -= 1
+            _remember(room, ply)
+            _back_up(room, ply, root)
+        elif not _ask_more(room, root):
+            _write_values(room, root)
+            return num_nodes
+
+
+# What is asked: once for the score; where all depends on who wins, once for every score but the
+# least whether a card brings as much.
 
 
 @jit
-def _write_all(root, cards, worth):
+def _prepare(room, root):
+    """Before anything is asked every card brings the least."""
+    facts, f = room.facts[0], room.frames[0]
+    facts.wanted = bit(facts.seat)
+    f.most = next_worth(room, facts.seat, -NEVER) if facts.few else -NEVER
+    f.left, cards = ZERO, f.left
     while cards != ZERO:
-        root[nth(lowest(cards))] = worth
+        root[nth(lowest(cards))] = f.most
         cards = without_lowest(cards)
+
+
+@jit
+def _ask_more(room, root):
+    """Ask of the cards that have brought what was asked last, if there is more; is there?"""
+    facts, f = room.facts[0], room.frames[0]
+    f.least, f.most = f.most, next_worth(room, facts.seat, f.most) if facts.few else NEVER
+    f.left = _cards_worth(root, distinct_cards(room, 0), f.least)
+    if f.least == f.most or f.left == ZERO:
+        return False
+    void_table(room)
+    if facts.few:
+        ask(room, seats_worth(room, facts.seat, f.most))
+    _open(room, 0, f.least, f.most)
+    return True
 
 
 @jit
@@ -113,10 +137,11 @@ def _cards_worth(root, cards, worth):
 
 
 @jit
-def _write_values(room, root, cards):
+def _write_values(room, root):
     """Write the score of the root, and of cards that are as good as the one below them."""
-    ours = room.frames[0].turn == room.facts[0].seat
-    distinct, below, best = distinct_cards(room, 0), lowest(cards), -NEVER if ours else NEVER
+    distinct = distinct_cards(room, 0)
+    ours, cards = room.frames[0].turn == room.facts[0].seat, legal(room.states[0])
+    below, best = lowest(cards), -NEVER if ours else NEVER
     while cards != ZERO:
         card = lowest(cards)
         if not has(distinct, card):
@@ -125,31 +150,6 @@ def _write_values(room, root, cards):
         best = max(best, found) if ours else min(best, found)
         cards, below = without_lowest(cards), card
     room.scores[0, 0] = best
-
-
-@jit
-def _search(room, root, low, high):
-    """Write the score of every card of the root, as far as it lies between low and high."""
-    room.frames[0].least, room.frames[0].most = low, high
-    _open(room, 0, low, high)
-    ply = num_nodes = 0
-    while True:
-        f = room.frames[nth(ply)]
-        if f.left != ZERO:
-            num_nodes += 1
-            play_next(room, ply, likely_card(room, f, _is_ours(room, f)))
-            if _is_known(room, ply):
-                _back_up(room, ply, root)
-            else:
-                ply += 1
-                room.frames[nth(ply)].left = distinct_cards(room, ply)
-                _open(room, ply, f.low, f.high)
-        elif ply == 0:
-            return num_nodes
-        else:
-            ply -= 1
-            _remember(room, ply)
-            _back_up(room, ply, root)
 
 
 @jit
