@@ -7,29 +7,23 @@ serves, in Beast, for all that differ from it in cards that did not tell only.
 
 from __future__ import annotations
 
-from agents.solve.certain import cashed_tricks, sure_tricks
-from agents.solve.needs import UNKNOWN, answer, ask, more_needed, need_before, write_ahead
-from agents.solve.outcomes import is_over, score, write_bounds
+from numba.extending import overload
+
+from agents.solve import coalition_beast, coalition_bestia
+from agents.solve.needs import ask
 from agents.solve.outcomes_beast import next_worth, seats_worth
-from agents.solve.partitions import as_good, is_found, keep, note_holders, told_by_all
 from agents.solve.past import NEVER
 from agents.solve.search import (
     begin,
     distinct_cards,
     likely_card,
-    play_last_trick,
     play_next,
-    ranks_of,
-    slot_again,
-    slot_of,
-    tricks_left,
     void_table,
 )
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, nth, without_lowest
-from bestia_env.rules.dispatch import legal
-from bestia_env.rules.table import NOBODY
-from bestia_env.rules.tricks import suit_cards
+from bestia_env.rules import beast
+from bestia_env.rules.dispatch import legal, rulebook_of
 
 
 @jit
@@ -172,86 +166,7 @@ def _is_known(room, ply):
     """Write the score after the card just tried, if it is known or known to be of no use."""
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
     g.least, g.most, g.told, g.need = -NEVER, NEVER, ZERO, ZERO
-    if g.laid > 0:
-        return False
-    if room.facts[0].few:
-        return _is_answered(room, f, g)
-    if tricks_left(room, g) == 1:
-        play_last_trick(room, g)
-    if is_over(room, g, tricks_left(room, g)):
-        g.score = score(room, g.past, room.facts[0].seat)
-        return True
-    if room.facts[0].alike:
-        note_holders(room, g)
-        return is_found(room, f, g)
-    return _is_remembered(room, f, g)
-
-
-@jit
-def _is_remembered(room, f, g):
-    """Write the score of g if bounds or the slot of the position leave no more to ask."""
-    write_bounds(room, g, tricks_left(room, g), sure_tricks(room, g), room.facts[0].seat)
-    if _is_decided(f, g):
-        return True
-    slot = slot_of(room, g)
-    if slot.key == g.key:
-        g.least, g.most = max(g.least, slot.low), min(g.most, slot.high)
-    return _is_decided(f, g)
-
-
-@jit
-def _is_answered(room, f, g):
-    """Write the score of g if it is certain, or a pattern has it; and what that rests on."""
-    left, taker = tricks_left(room, g), NOBODY
-    if left == 1:
-        left, taker = 0, play_last_trick(room, g)
-    write_ahead(room, g)
-    won = _certain_answer(room, g, left)
-    if won == UNKNOWN:
-        note_holders(room, g)
-        return is_found(room, f, g)
-    if taker != NOBODY:
-        g.need = need_before(room, g.need, won, taker)
-    g.score = f.high if won == 1 else f.low
-    return True
-
-
-@jit
-def _certain_answer(room, g, left):
-    """The answer if nothing that may still be played can change it, else UNKNOWN.
-
-    By counting tricks; then with those that trumps make sure of, too; then with masters.
-    """
-    sure, trumps = ZERO, ZERO
-    for step in range(3):
-        if step == 1:
-            sure = sure_tricks(room, g)
-            trumps = g.held & suit_cards(room.states[0].trump, ranks_of(room.states[0]))
-            trumps = trumps if sure != ZERO else ZERO
-        elif step == 2:
-            if not _may_cash(room, g):
-                return UNKNOWN
-            sure += cashed_tricks(room, g)
-        won = answer(room, g, left, sure)
-        # The seat that leads need not cash its masters, so the other side may not count on it.
-        if won != UNKNOWN and (step < 2 or won == has(room.facts[0].wanted, g.turn)):
-            g.told |= trumps
-            return won
-    g.told = ZERO
-    return UNKNOWN
-
-
-@jit
-def _may_cash(room, g):
-    """Does the seat that leads want its own tricks?"""
-    return has(room.facts[0].wanted, g.turn) == (g.turn == room.facts[0].seat)
-
-
-@jit
-def _is_decided(f, g):
-    """Write the score of g if its bounds leave no more to ask in the window of f."""
-    g.score = g.least if g.least >= f.high else g.most
-    return g.least == g.most or g.least >= f.high or g.most <= f.low
+    return g.laid == 0 and known_at_trick(room.states[0], room, f, g)
 
 
 @jit
@@ -263,11 +178,7 @@ def _remember(room, ply):
     g.score = min(max(g.score, g.least), g.most)
     low = g.score if g.score > f.low else g.least
     high = g.score if g.score < f.high else g.most
-    if room.facts[0].alike:
-        keep(room, g, low, high)
-    else:
-        slot = slot_again(room, g)
-        slot.key, slot.low, slot.high = g.key, low, high
+    remember(room.states[0], room, g, low, high)
 
 
 @jit
@@ -277,11 +188,7 @@ def _back_up(room, ply, root):
     At the root the window stays open, so that the score of every card is exact.
     """
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    found, told, need = g.score, g.told, g.need
-    if g.laid == 0:
-        told |= g.won
-        if room.facts[0].few:
-            need = need_before(room, need, found >= f.high, g.turn)
+    found, won = g.score, g.score >= f.high
     if ply == 0:
         root[nth(f.card)] = found
         return
@@ -291,10 +198,43 @@ def _back_up(room, ply, root):
     else:
         f.score = min(f.score, found)
         f.high = min(f.high, f.score)
-    if f.low < f.high:
-        f.told |= told_by_all(room, f, told)
-        f.need = more_needed(f.need, need)
-        if room.facts[0].alike:
-            f.left &= ~as_good(room, f, told)
-    else:
-        f.told, f.need, f.left = told, need, ZERO
+    add_reasons(room.states[0], room, f, g, won)
+    if f.low >= f.high:
+        f.left = ZERO
+
+
+def _game_of(s):
+    return coalition_beast if rulebook_of(s) is beast else coalition_bestia
+
+
+def known_at_trick(s, room, f, g):
+    """Write the score of g, where a trick begins, if it is known or known to be of no use."""
+    return _game_of(s).is_known(room, f, g)
+
+
+def remember(s, room, g, low, high):
+    """Keep bounds of the score of g."""
+    _game_of(s).remember(room, g, low, high)
+
+
+def add_reasons(s, room, f, g, won):
+    """Note what the score of f rests on, the card just tried having led to g."""
+    _game_of(s).add_reasons(room, f, g, won)
+
+
+@overload(known_at_trick)
+def _known_at_trick(s, room, f, g):
+    implementation = _game_of(s).is_known
+    return lambda s, room, f, g: implementation(room, f, g)
+
+
+@overload(remember)
+def _keep(s, room, g, low, high):
+    implementation = _game_of(s).remember
+    return lambda s, room, g, low, high: implementation(room, g, low, high)
+
+
+@overload(add_reasons)
+def _add_reasons(s, room, f, g, won):
+    implementation = _game_of(s).add_reasons
+    return lambda s, room, f, g, won: implementation(room, f, g, won)

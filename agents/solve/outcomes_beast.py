@@ -52,7 +52,6 @@ def find_worth(states, i, room):
     facts.fine = match(s)
     facts.judged = s.revoke_allowed
     facts.by_name = False
-    facts.alike = True
     facts.few = not s.revoke_allowed
     for winner in range(s.num_players):
         s.front = winner
@@ -67,12 +66,6 @@ def find_worth(states, i, room):
 def score(room, past, seat):
     """The seat's score when the hand ends so."""
     return room.worth[nth(front_of(past)), nth(seat)]
-
-
-@jit
-def write_bounds(room, g, left, sure, seat):
-    """Nothing: see `agents.solve.needs` for what is known of the winner."""
-    g.least, g.most = -NEVER, NEVER
 
 
 @jit
