@@ -236,17 +236,26 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
 
 def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) -> Policy:
     """A network, one of a family, or a baseline; an error names others that would do as well."""
-    name, _, file = spec.partition(":")
+    name = spec.partition(":")[0]
     if name in FAMILIES:
         module = importlib.import_module(FAMILIES[name].module)
         policy: Policy = module.parse(spec, game, num_players)
         return policy
+    families = [family.form for family in FAMILIES.values()]
+    return parse_compiled(spec, game, num_players, [*families, *others])
+
+
+def parse_compiled(spec: str, game: str, num_players: int, others: Sequence[str] = ()) -> Policy:
+    """A baseline or a network, who ask nobody else; as `parse_policy`.
+
+    An error names others that would do as well.
+    """
+    name, _, file = spec.partition(":")
     if name == "net" and file:
         path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
-    families = [family.form for family in FAMILIES.values()]
-    return _baseline(spec, game, [*_forms(game), "net:FILE", *families, *others])
+    return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
 
 
 def _is_bare(file: str) -> bool:
@@ -255,11 +264,11 @@ def _is_bare(file: str) -> bool:
 
 
 def _shipped_path(spec: str, name: str) -> Path:
-    path = CHECKPOINTS / f"{name}.safetensors"
-    if not path.exists():
-        names = ", ".join(sorted(file.stem for file in CHECKPOINTS.glob("*.safetensors")))
-        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {names}")
-    return path
+    names = sorted(file.stem for file in CHECKPOINTS.glob("*.safetensors"))
+    if name not in names:
+        known = ", ".join(names)
+        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {known}")
+    return CHECKPOINTS / f"{name}.safetensors"
 
 
 def _text_of(spec: str, file: str) -> str:
