@@ -222,6 +222,7 @@ def test_the_cheat_is_told_apart_and_takes_no_view() -> None:
         ("pimc:worlds=4,worlds=5", "worlds is given twice"),
         ("pimc:worlds=0", "worlds must be a whole number from 1 to 10000, not '0'"),
         ("pimc:worlds=1e3", "worlds must be a whole number from 1 to 10000, not '1e3'"),
+        (f"pimc:worlds={'9' * 5000}", "worlds must be a whole number from 1 to 10000, not '99"),
         ("pimc:leaf=best", "leaf must be one of rollout, maxn, coalition, not 'best'"),
         ("pimc:bids=loud", "bids must be one of rollout, maxn, coalition, random, .*not 'loud'"),
         ("pimc:read=threshold:7", "read must be one of off, random, .*not 'threshold:7'"),
