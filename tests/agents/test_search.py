@@ -64,11 +64,15 @@ def test_whole_hands_are_played_legally_under_any_rules(game: str, n: int, reduc
         assert (states["gains"].sum(axis=1) + states["pot"] == states["carried"]).all()
 
 
-@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 3), ("bestia", 8)])
+@pytest.mark.parametrize(
+    ("game", "n", "reduced"),
+    [("beast", 4, False), ("bestia", 3, False), ("bestia", 8, False)]
+    + [("beast", 2, True), ("beast", 5, True), ("bestia", 2, True), ("bestia", 7, True)],
+)
 @pytest.mark.parametrize("spec", HONEST)
-def test_what_is_hidden_does_not_matter(game: str, n: int, spec: str) -> None:
+def test_what_is_hidden_does_not_matter(game: str, n: int, reduced: bool, spec: str) -> None:
     policy = parse_policy(spec, game, n)
-    for table in moments(game, n, 15):
+    for table in moments(game, n, 15, reduced):
         worlds = np.concatenate([table.states, draw_worlds(table.view(table.turn), 5, 1)])
         actions = choose(policy, worlds, np.full(6, 7, np.uint64))
         assert len(set(actions.tolist())) == 1
