@@ -66,8 +66,10 @@ def test_whole_hands_are_played_legally_under_any_rules(game: str, n: int, reduc
 
 @pytest.mark.parametrize(
     ("game", "n", "reduced"),
-    [("beast", 4, False), ("bestia", 3, False), ("bestia", 8, False)]
-    + [("beast", 2, True), ("beast", 5, True), ("bestia", 2, True), ("bestia", 7, True)],
+    [
+        *[("beast", 4, False), ("bestia", 3, False), ("bestia", 8, False)],
+        *[("beast", 2, True), ("beast", 5, True), ("bestia", 2, True), ("bestia", 7, True)],
+    ],
 )
 @pytest.mark.parametrize("spec", HONEST)
 def test_what_is_hidden_does_not_matter(game: str, n: int, reduced: bool, spec: str) -> None:
