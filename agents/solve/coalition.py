@@ -1,8 +1,9 @@
 """One seat against all others, who know all cards and want nothing but its ruin.
 
 Alpha-beta: a card is given up once it is worse for its player than one found before. What the seat
-scores so it can be sure of, however the others play. What has been found out about a position
-serves, in Beast, for all that differ from it in cards that did not tell only.
+scores so it can be sure of, however the others play. In Beast a hand is worth but two or three
+different scores, and the search asks for each whether it is reached; what it has found out serves
+for all positions that differ in what did not tell only.
 """
 
 from __future__ import annotations

@@ -208,7 +208,7 @@ def test_one_room_serves_any_number_of_hands() -> None:
 # Cards played and checksum of all values: a change of either says what was changed in the search.
 GOLDEN = [
     ("bestia", 4, "each", 1000, 0, 98218, 2407750285),
-    ("bestia", 4, "all", 1000, 0, 66153, 2103318154),
+    ("bestia", 4, "all", 1000, 0, 63205, 2103318154),
     ("beast", 4, "each", 1000, 0, 907132, 1211991171),
     ("beast", 4, "all", 1000, 0, 274625, 1901562053),
     ("beast", 4, "all", 1000, 1, 281483, 1078847071),
