@@ -71,6 +71,8 @@ def _run(parsed: Arguments, command: str) -> None:
     from agents.bids.gaps import gap
     from agents.bids.solver import sharpened
     from agents.bids.table import ENDING, WHOLE, BidTable, rounded, save_table
+    from agents.reports import check_writable
+    from bestia_env.files import check_replaceable
     from bestia_env.rules.table import check_coins
 
     check_coins("warm", parsed.warm, least=0)
@@ -83,7 +85,8 @@ def _run(parsed: Arguments, command: str) -> None:
     if path.suffix != ENDING:
         raise ValueError(f"a table's name ends in {ENDING}, not {str(path)!r}")
     for parent in (folder, path.parent):
-        parent.mkdir(parents=True, exist_ok=True)
+        check_writable(parent)
+    check_replaceable(path)
     with hands_progress(parsed.iterations * parsed.deals + parsed.judge_deals, "deals") as progress:
         solution, seconds = _solve(parsed, game, warm_game, folder / "solution.npz", progress)
         shares = rounded(sharpened(solution.average(game.families)))

@@ -389,7 +389,7 @@ def saved(folder: Path) -> dict[str, tuple[dict[str, Any], bytes]]:
             for name, page in pages.items()
             if page["title"]
         }
-    except (ValueError, KeyError, TypeError, FileNotFoundError):
+    except (ValueError, KeyError, TypeError, FileNotFoundError, RecursionError):
         raise ValueError(f"{book} is no whole book of charts: delete it") from None
 
 

@@ -31,6 +31,14 @@ def test_a_stopped_run_goes_on_to_the_same_table(tmp_path, capsys):
     assert parse_policy(f"bids:{tmp_path / 'whole' / 'bestia-3.bids'}", "bestia", 3)
 
 
+def test_a_folder_in_the_place_of_the_table_is_refused_at_once(tmp_path, capsys):
+    (tmp_path / "bestia-3.bids").mkdir()
+    with pytest.raises(SystemExit):
+        solve(tmp_path, "--iterations", "2")
+    assert "it is no plain file" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["bestia-3.bids"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
