@@ -184,19 +184,17 @@ def _asked(parsed: Arguments, game: Game, bidder: Policy, progress: Callable[[in
 def _solved(
     parsed: Arguments, game: Game, warm_game: Game, path: Path, progress: Callable[[int], None]
 ) -> Found:
-    """Bids learnt; the seconds are those of this run."""
+    """Bids learnt; the seconds are those of all runs together."""
     from agents.bids.solver import sharpened
 
-    began = time.perf_counter()
     solution = _solve(parsed, game, warm_game, path, progress)
-    seconds = time.perf_counter() - began
     facts = {
         "solver": "external-sampling MCCFR in batches, linear, smoothed over families",
         "iterations": parsed.iterations,
         "warm": [warm_game.cards.spec, parsed.warm],
         "deals": parsed.iterations * parsed.deals,
     }
-    return Found(sharpened(solution.average(game.families)), facts, seconds)
+    return Found(sharpened(solution.average(game.families)), facts, solution.seconds)
 
 
 def _solve(
@@ -223,7 +221,9 @@ def _solve(
         sums = player.walk(chances, first, first + parsed.deals, TREMBLE)
         solution.step(sums, game.parents, chances)
         progress(parsed.deals)
-        if time.perf_counter() - saved > SAVE_EVERY or solution.iterations == parsed.iterations:
+        spent = time.perf_counter() - saved
+        if spent > SAVE_EVERY or solution.iterations == parsed.iterations:
+            solution.seconds += spent
             solution.save(path, setting)
             saved = time.perf_counter()
     return solution

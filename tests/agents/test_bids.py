@@ -429,7 +429,10 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(game, tmp_path):
     families = game.families
     whole = steps(Solution.new(game.shape), 4)
     path = tmp_path / "solution.npz"
-    steps(Solution.new(game.shape), 2).save(path, "this")
+    half = steps(Solution.new(game.shape), 2)
+    half.seconds = 1.5
+    half.save(path, "this")
+    assert Solution.load(path, "this").seconds == 1.5
     assert (
         steps(Solution.load(path, "this"), 4).average(families) == whole.average(families)
     ).all()
