@@ -60,7 +60,7 @@ league: install ## train a learner by every algorithm, and play all learners and
 	$(BIN)/python -m experiments.league
 
 test: install ## all tests but the slow ones; rules also without JIT and with bounds checks
-	$(PYTEST) -n auto
+	$(PYTEST) -n auto --dist loadfile
 	$(MAKE) test-nojit
 	$(MAKE) test-boundscheck
 

@@ -456,6 +456,7 @@ def compare(
         raise ValueError(f"a comparison takes at least two policies, not {len(policies)}")
     k, n = len(policies), table.num_players
     mixed = _pieces(None, num_deals)
+    _check_all_sit(table, policies, mixed)
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
     duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
     scores = _play_pieces(table, policies, [*duels, *mixed], jobs, progress)
@@ -474,6 +475,21 @@ def compare(
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
         _standings(table, k, mixed, scores, luck),
+    )
+
+
+def _check_all_sit(table: Table, policies: Sequence[Policy], mixed: Sequence[Piece]) -> None:
+    """Raise a ValueError unless all sit at two mixed tables, so that their scores get intervals."""
+    seated = np.zeros(len(policies), np.int64)
+    for piece in mixed:
+        sitting = lineups(table, len(policies), piece)
+        seated += [(sitting == place).any(axis=1).sum() for place in range(len(policies))]
+        if seated.min() >= 2:
+            return
+    spec, deals = policies[int(seated.argmin())].spec, mixed[-1].stop
+    raise ValueError(
+        f"num_deals must be more than {deals} for {len(policies)} policies at mixed tables: "
+        f"{spec!r} would sit in {seated.min()} of them"
     )
 
 

@@ -6,12 +6,10 @@ what he `said`.
 
 from __future__ import annotations
 
-from numba.extending import overload
-
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, nth
 from bestia_env.rules import beast, bestia
-from bestia_env.rules.dispatch import deal, rulebook_of
+from bestia_env.rules.dispatch import by_game, deal
 
 
 @jit
@@ -51,47 +49,6 @@ def _cards_played(w, seat):
 # What each game adds.
 
 
-def in_tricks(s):
-    """Are the bids over and the cards being played?"""
-    return s.phase == rulebook_of(s).AT_TRICKS
-
-
-def said(w, phase, seat):
-    """What the seat did in the world w when it was asked in a phase."""
-    return _said_of(w)(w, phase, seat)
-
-
-def _cards_dealt(w, seat):
-    """The cards that the seat was dealt."""
-    return _cards_dealt_of(w)(w, seat)
-
-
-def _said_of(w):
-    return _said_beast if rulebook_of(w) is beast else _said_bestia
-
-
-def _cards_dealt_of(w):
-    return _cards_dealt_beast if rulebook_of(w) is beast else _cards_dealt_bestia
-
-
-@overload(in_tricks)
-def _in_tricks(s):
-    phase = rulebook_of(s).AT_TRICKS
-    return lambda s: s.phase == phase
-
-
-@overload(said)
-def _said(w, phase, seat):
-    implementation = _said_of(w)
-    return lambda w, phase, seat: implementation(w, phase, seat)
-
-
-@overload(_cards_dealt)
-def _cards_dealt_compiled(w, seat):
-    implementation = _cards_dealt_of(w)
-    return lambda w, seat: implementation(w, seat)
-
-
 @jit
 def _cards_dealt_beast(w, seat):
     cards = w.hands[nth(seat)] | _cards_played(w, seat)
@@ -123,3 +80,28 @@ def _said_bestia(w, phase, seat):
     if phase == bestia.AT_AUCTION:
         return bestia.KNOCK if has(w.knocked, seat) else bestia.PASS
     return bestia.EXCHANGE if has(w.exchanged, seat) else bestia.REFUSE
+
+
+@jit
+def _in_tricks_beast(s):
+    return s.phase == beast.AT_TRICKS
+
+
+@jit
+def _in_tricks_bestia(s):
+    return s.phase == bestia.AT_TRICKS
+
+
+@by_game(_in_tricks_beast, _in_tricks_bestia)
+def in_tricks(s):
+    """Are the bids over and the cards being played?"""
+
+
+@by_game(_said_beast, _said_bestia)
+def said(w, phase, seat):
+    """What the seat did in the world w when it was asked in a phase."""
+
+
+@by_game(_cards_dealt_beast, _cards_dealt_bestia)
+def _cards_dealt(w, seat):
+    """The cards that the seat was dealt."""

@@ -21,14 +21,13 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, member, nth, size, without_lowest
 from bestia_env.games import game_named
 from bestia_env.rng import below, draw, seed_sequence_keys, unit
 from bestia_env.rules import beast, bestia
-from bestia_env.rules.dispatch import apply, legal, rulebook_of
+from bestia_env.rules.dispatch import apply, by_game, legal, rulebook_of
 from bestia_env.rules.table import NO_CARD, NOBODY, next_cards
 from bestia_env.rules.tricks import suit_cards
 from bestia_env.view import is_blind
@@ -333,51 +332,6 @@ def _take_back(w):
 # What each game hides.
 
 
-def _unseen(v):
-    """The cards that the viewer of v cannot place."""
-    return _unseen_of(v)(v)
-
-
-def _num_hidden(v, seat):
-    """How many cards the seat holds that the viewer of v cannot see."""
-    return _num_hidden_of(v)(v, seat)
-
-
-def _complete(w):
-    """Deal what others have put away; returns whether w.viewer may be in this world."""
-    return _complete_of(w)(w)
-
-
-def _unseen_of(v):
-    return _unseen_beast if rulebook_of(v) is beast else _unseen_bestia
-
-
-def _num_hidden_of(v):
-    return _num_hidden_beast if rulebook_of(v) is beast else _num_hidden_bestia
-
-
-def _complete_of(w):
-    return _complete_beast if rulebook_of(w) is beast else _complete_bestia
-
-
-@overload(_unseen)
-def _unseen_compiled(v):
-    implementation = _unseen_of(v)
-    return lambda v: implementation(v)
-
-
-@overload(_num_hidden)
-def _num_hidden_compiled(v, seat):
-    implementation = _num_hidden_of(v)
-    return lambda v, seat: implementation(v, seat)
-
-
-@overload(_complete)
-def _complete_compiled(w):
-    implementation = _complete_of(w)
-    return lambda w: implementation(w)
-
-
 @jit
 def _everybody(v):
     return bit(v.num_players) - ONE
@@ -480,3 +434,18 @@ def _gather_again(w, seats):
         heap &= ~cards
         seats = without_lowest(seats)
     return kept & known == ZERO
+
+
+@by_game(_unseen_beast, _unseen_bestia)
+def _unseen(v):
+    """The cards that the viewer of v cannot place."""
+
+
+@by_game(_num_hidden_beast, _num_hidden_bestia)
+def _num_hidden(v, seat):
+    """How many cards the seat holds that the viewer of v cannot see."""
+
+
+@by_game(_complete_beast, _complete_bestia)
+def _complete(w):
+    """Deal what others have put away; returns whether w.viewer may be in this world."""

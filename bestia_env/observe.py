@@ -12,13 +12,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba.extending import overload
 
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, lowest, nth, without_lowest
 from bestia_env.cards import FRENCH, ITALIAN
 from bestia_env.rules import beast, bestia
-from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.dispatch import by_game
 from bestia_env.rules.table import NO_CARD, NOBODY
 from bestia_env.rules.tricks import suit_of, table_cards
 from bestia_env.view import cards_known
@@ -180,28 +179,6 @@ def layout(game: str, num_players: int) -> Layout:
 # The kernels.
 
 
-def write_observation(s, seat, at, out):
-    """Write what a seat may know as a vector.
-
-    Args:
-        s: a state record of either game, or the seat's view of it.
-        seat: the observer.
-        at: `Layout.offsets`.
-        out: (D,) float32, written whole.
-    """
-    _writer(s)(s, seat, at, out)
-
-
-@overload(write_observation)
-def _write_observation(s, seat, at, out):
-    implementation = _writer(s)
-    return lambda s, seat, at, out: implementation(s, seat, at, out)
-
-
-def _writer(s):
-    return _write_beast if rulebook_of(s) is beast else _write_bestia
-
-
 @jit
 def _relative(s, observer, seat):
     seat = np.int64(seat) - np.int64(observer)
@@ -317,6 +294,18 @@ def _write_bestia(s, me, at, out):
     _write_coins(s.stake, STAKE_DIGITS, at[STAKE], out)
 
 
+@by_game(_write_beast, _write_bestia)
+def write_observation(s, seat, at, out):
+    """Write what a seat may know as a vector.
+
+    Args:
+        s: a state record of either game, or the seat's view of it.
+        seat: the observer.
+        at: `Layout.offsets`.
+        out: (D,) float32, written whole.
+    """
+
+
 @jit
 def write_mask(legal, out):
     """Write a set of actions as a mask, (A,) int8."""
@@ -339,6 +328,21 @@ def state_pieces(game: str, num_players: int) -> tuple[Piece, ...]:
 
 
 @jit
+def _laid_down_beast(s, seat):
+    return s.discard if seat == s.dealer else ZERO
+
+
+@jit
+def _laid_down_bestia(s, seat):
+    return s.thrown[seat]
+
+
+@by_game(_laid_down_beast, _laid_down_bestia)
+def laid_down(s, seat):
+    """The cards that the seat put away face down in this hand."""
+
+
+@jit
 def write_state(states, i, at, out):
     """Write states[i] as a vector, out: (D,) float32; `at` is `Layout.offsets`."""
     s = states[i]
@@ -349,28 +353,3 @@ def write_state(states, i, at, out):
     for seat in range(n):
         _write_set(s.hands[seat], size + seat * cards, out)
         _write_set(laid_down(s, seat), size + (n + seat) * cards, out)
-
-
-def laid_down(s, seat):
-    """The cards that the seat put away face down in this hand."""
-    return _laid_down_of(s)(s, seat)
-
-
-@overload(laid_down)
-def _laid_down(s, seat):
-    implementation = _laid_down_of(s)
-    return lambda s, seat: implementation(s, seat)
-
-
-def _laid_down_of(s):
-    return _laid_down_beast if rulebook_of(s) is beast else _laid_down_bestia
-
-
-@jit
-def _laid_down_beast(s, seat):
-    return s.discard if seat == s.dealer else ZERO
-
-
-@jit
-def _laid_down_bestia(s, seat):
-    return s.thrown[seat]

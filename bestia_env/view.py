@@ -7,12 +7,10 @@ cannot tell apart may survive here: a test re-deals all hidden cards and compare
 
 from __future__ import annotations
 
-from numba.extending import overload
-
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO
-from bestia_env.rules import beast
-from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules import beast, bestia
+from bestia_env.rules.dispatch import by_game
 from bestia_env.rules.table import NO_CARD
 
 
@@ -29,30 +27,9 @@ def cards_known(s, seat):
     return ZERO if is_blind(s, seat) else s.hands[seat]
 
 
+@by_game(beast.is_blind, bestia.is_blind)
 def is_blind(s, seat):
     """Has the seat not looked at its cards yet?"""
-    return rulebook_of(s).is_blind(s, seat)
-
-
-@overload(is_blind)
-def _is_blind(s, seat):
-    implementation = rulebook_of(s).is_blind
-    return lambda s, seat: implementation(s, seat)
-
-
-def hide(s, seat):
-    """Blank whatever is hidden from the seat; for a copy of the state."""
-    _hider(s)(s, seat)
-
-
-@overload(hide)
-def _hide(s, seat):
-    implementation = _hider(s)
-    return lambda s, seat: implementation(s, seat)
-
-
-def _hider(s):
-    return _hide_beast if rulebook_of(s) is beast else _hide_bestia
 
 
 @jit
@@ -89,3 +66,8 @@ def _hide_bestia(s, seat):
     s.heap_given = False
     _keep_only(s.thrown, seat)  # I-14
     _keep_only(s.breaches, seat)
+
+
+@by_game(_hide_beast, _hide_bestia)
+def hide(s, seat):
+    """Blank whatever is hidden from the seat; for a copy of the state."""

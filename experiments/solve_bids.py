@@ -78,6 +78,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _run(parsed: Arguments, command: str) -> None:
     from agents.bids.gaps import gap
     from agents.bids.table import ENDING, WHOLE, BidTable, rounded, save_table
+    from agents.reports import check_writable
+    from bestia_env.files import check_replaceable
     from bestia_env.rules.table import check_coins
 
     check_coins("warm", parsed.warm, least=0)
@@ -93,7 +95,8 @@ def _run(parsed: Arguments, command: str) -> None:
     if path.suffix != ENDING:
         raise ValueError(f"a table's name ends in {ENDING}, not {str(path)!r}")
     for parent in (folder, path.parent):
-        parent.mkdir(parents=True, exist_ok=True)
+        check_writable(parent)
+    check_replaceable(path)
     learnt = parsed.iterations * parsed.deals if bidder is None else parsed.asked_deals
     with hands_progress(learnt + parsed.judge_deals, "deals") as progress:
         if bidder is None:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from numba.extending import overload
-
 from agents.baselines import Baseline, beast, bestia
-from bestia_env.rules import beast as beast_rules
-from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.dispatch import by_game
 
 MODULES = {"beast": beast, "bestia": bestia}
 
@@ -16,21 +13,11 @@ def baselines(game: str) -> tuple[Baseline, ...]:
     return MODULES[game].BASELINES
 
 
+@by_game(beast.act, bestia.act, of=2)
 def act(kind, parameter, v, legal, rng):
     """The action of a baseline; arguments as for `bestia.act`."""
-    return _module(v).act(kind, parameter, v, legal, rng)
 
 
+@by_game(beast.unpunished, bestia.unpunished)
 def unpunished(v, legal):
     """The legal actions that cost no fine, of which the baselines choose."""
-    return _module(v).unpunished(v, legal)
-
-
-@overload(act)
-def _act(kind, parameter, v, legal, rng):
-    implementation = _module(v).act
-    return lambda kind, parameter, v, legal, rng: implementation(kind, parameter, v, legal, rng)
-
-
-def _module(v):
-    return beast if rulebook_of(v) is beast_rules else bestia

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
 from agents.bidding import beast, bestia
 from bestia_env._jit import jit
 from bestia_env.bits import has
-from bestia_env.rules import beast as beast_rules
-from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.dispatch import by_game
 
 STACK = 64  # how deep expressions may be nested
 NUMBER, NEGATE, NOT, LINK, DROP = range(5)
@@ -174,38 +171,16 @@ def _compare(code, a, b):
 # What differs between the games.
 
 
+@by_game(beast.is_bid, bestia.is_bid)
 def is_bid(v):
     """Does the seat to act decide by its bidding rule, if it has one?"""
-    return _module(v).is_bid(v)
 
 
+@by_game(beast.quiet, bestia.quiet)
 def quiet(v):
     """What a seat does about which its rule says nothing."""
-    return _module(v).quiet(v)
 
 
+@by_game(beast.feature, bestia.feature, of=2)
 def feature(k, rank, v, rng):
     """The k-th feature of the game in a view."""
-    return _module(v).feature(k, rank, v, rng)
-
-
-@overload(is_bid)
-def _is_bid(v):
-    implementation = _module(v).is_bid
-    return lambda v: implementation(v)
-
-
-@overload(quiet)
-def _quiet(v):
-    implementation = _module(v).quiet
-    return lambda v: implementation(v)
-
-
-@overload(feature)
-def _feature(k, rank, v, rng):
-    implementation = _module(v).feature
-    return lambda k, rank, v, rng: implementation(k, rank, v, rng)
-
-
-def _module(v) -> ModuleType:
-    return beast if rulebook_of(v) is beast_rules else bestia

@@ -6,103 +6,47 @@ situations apart; the entry says how often the seat bids the loud one of two bid
 
 from __future__ import annotations
 
-from types import ModuleType
-
-from numba.extending import overload
-
 from agents.bids import beast, bestia
-from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.dispatch import by_game
 
 MODULES = {"beast": beast, "bestia": bestia}
 
 
+@by_game(beast.hand_class, bestia.hand_class)
 def hand_class(s, seat):
     """The class of the cards that a seat holds when it bids, for a state or the seat's view."""
-    return _module(s).hand_class(s, seat)
 
 
+@by_game(beast.bidding, bestia.bidding)
 def bidding(s):
     """Is the hand still in its bidding?"""
-    return _module(s).bidding(s)
 
 
+@by_game(beast.decides, bestia.decides)
 def decides(s):
     """Does a table choose here? Otherwise whoever plays the cards does."""
-    return _module(s).decides(s)
 
 
+@by_game(beast.agent, bestia.agent)
 def agent(s):
     """Who decides, from 0 on; the seat to act, unless its later decisions are told apart."""
-    return _module(s).agent(s)
 
 
+@by_game(beast.entry, bestia.entry)
 def entry(s, hand):
     """The table's entry for the seat to act, whose hand is of this class."""
-    return _module(s).entry(s, hand)
 
 
+@by_game(beast.quiet, bestia.quiet)
 def quiet(s):
     """The quiet one of its two bids."""
-    return _module(s).quiet(s)
 
 
+@by_game(beast.loud, bestia.loud)
 def loud(s):
     """The loud one."""
-    return _module(s).loud(s)
 
 
+@by_game(beast.outcome, bestia.outcome)
 def outcome(s):
     """A number for all that has been said, when the bidding is over."""
-    return _module(s).outcome(s)
-
-
-@overload(hand_class)
-def _hand_class(s, seat):
-    implementation = _module(s).hand_class
-    return lambda s, seat: implementation(s, seat)
-
-
-@overload(bidding)
-def _bidding(s):
-    implementation = _module(s).bidding
-    return lambda s: implementation(s)
-
-
-@overload(decides)
-def _decides(s):
-    implementation = _module(s).decides
-    return lambda s: implementation(s)
-
-
-@overload(agent)
-def _agent(s):
-    implementation = _module(s).agent
-    return lambda s: implementation(s)
-
-
-@overload(entry)
-def _entry(s, hand):
-    implementation = _module(s).entry
-    return lambda s, hand: implementation(s, hand)
-
-
-@overload(quiet)
-def _quiet(s):
-    implementation = _module(s).quiet
-    return lambda s: implementation(s)
-
-
-@overload(loud)
-def _loud(s):
-    implementation = _module(s).loud
-    return lambda s: implementation(s)
-
-
-@overload(outcome)
-def _outcome(s):
-    implementation = _module(s).outcome
-    return lambda s: implementation(s)
-
-
-def _module(s) -> ModuleType:
-    return MODULES[rulebook_of(s).__name__.rpartition(".")[2]]

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import overload
 
+from agents.equilibria.exchange import exchange_pool, exchanging
 from agents.equilibria.tree import CHANCE, NONE, TERMINAL, Tree
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, member, nth, size, without_lowest
 from bestia_env.engine import new_states, start_sessions
-from bestia_env.rules import beast, bestia
-from bestia_env.rules.dispatch import apply, legal, rulebook_of
+from bestia_env.rules.dispatch import apply, legal
 from bestia_env.rules.table import NOBODY, equity
 from bestia_env.rules.tricks import suit_cards, suit_of
 from bestia_env.view import look
@@ -513,68 +512,3 @@ def _fill(places, keys, num_sets):
         while places[place] != NONE:
             place = (place + ONE) & mask
         places[place] = own
-
-
-# What each game adds: the exchange of Bestia.
-
-
-def exchanging(s, before):
-    """The seats that have just been dealt new cards, as a set; `before`: the phase before that."""
-    return _exchanging_of(s)(s, before)
-
-
-def exchange_pool(s):
-    """The cards that their new cards may be."""
-    return _pool_of(s)(s)
-
-
-def _exchanging_of(s):
-    return _exchanging_beast if rulebook_of(s) is beast else _exchanging_bestia
-
-
-def _pool_of(s):
-    return _pool_beast if rulebook_of(s) is beast else _pool_bestia
-
-
-@overload(exchanging)
-def _exchanging_compiled(s, before):
-    implementation = _exchanging_of(s)
-    return lambda s, before: implementation(s, before)
-
-
-@overload(exchange_pool)
-def _pool_compiled(s):
-    implementation = _pool_of(s)
-    return lambda s: implementation(s)
-
-
-@jit
-def _exchanging_beast(s, before):
-    return ZERO
-
-
-@jit
-def _pool_beast(s):
-    return ZERO
-
-
-@jit
-def _exchanging_bestia(s, before):
-    """A lone taker's cards are never seen, and make no difference (I-05)."""
-    if before != bestia.AT_TRICKS and s.phase == bestia.AT_TRICKS:
-        return s.exchanged
-    return ZERO
-
-
-@jit
-def _pool_bestia(s):
-    """The stock, or what was gathered (I-08)."""
-    pool = s.in_use if s.gathered else s.in_use & ~bit(s.upcard)
-    for seat in range(s.num_players):
-        if has(s.exchanged, seat):
-            pool &= ~s.thrown[nth(seat)]
-        else:
-            pool &= ~s.hands[nth(seat)]
-            if not s.gathered:
-                pool &= ~s.thrown[nth(seat)]
-    return pool

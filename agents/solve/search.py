@@ -29,7 +29,7 @@ from bestia_env.bits import ONE, ZERO, bit, first_from, lowest, nth, or_else, si
 from bestia_env.games import game_named
 from bestia_env.rng import stream
 from bestia_env.rules.dispatch import legal
-from bestia_env.rules.table import NO_CARD
+from bestia_env.rules.table import NO_CARD, check_coins
 from bestia_env.rules.tricks import (
     beats,
     cards_that_beat,
@@ -128,8 +128,7 @@ def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
     """
     chosen = game_named(game)
     chosen.check_seats(num_players)
-    if not 0 <= slot_bits <= 28:
-        raise ValueError(f"slot_bits must be from 0 to 28, not {slot_bits!r}")
+    check_coins("slot_bits", slot_bits, least=0, most=28)
     tricks = chosen.tricks(num_players)
     return Room(
         np.zeros((1, num_players), np.int64),

@@ -1,18 +1,20 @@
-"""The verbs of the rulebooks, for a record of either game.
-
-Each verb calls the rulebook to which the record `s` belongs. In compiled code that choice is made
-while compiling, from the record's type, and costs nothing.
-"""
+"""The verbs of the rulebooks, for a record of either game, and how such verbs are made."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any, TypeVar
 
 import numba
-from numba.extending import overload
+from numba.extending import lower_builtin, type_callable
 
+from bestia_env._jit import jit
 from bestia_env.rules import beast, bestia
 
+F = TypeVar("F", bound=Callable)
 _BY_DTYPE = {rules.HAND: rules for rules in (beast, bestia)}
 _BY_TYPE = {numba.from_dtype(rules.HAND): rules for rules in (beast, bestia)}
 
@@ -22,78 +24,86 @@ def rulebook_of(s) -> ModuleType:
     return _BY_TYPE[s] if isinstance(s, numba.types.Type) else _BY_DTYPE[s.dtype]
 
 
+def by_game(in_beast: Callable, in_bestia: Callable, of: int = 0) -> Callable[[F], F]:
+    """Decorates the signature of what each game does in its own way.
+
+    In compiled code the choice is made while compiling, from the record's type, and costs nothing.
+
+    Args:
+        in_beast: what is called with a record of Beast.
+        in_bestia: what is called with a record of Bestia.
+        of: the place of the record among the arguments, which are given in order.
+    """
+    ways = {beast: in_beast, bestia: in_bestia}
+
+    def decorate(signature: F) -> F:
+        @functools.wraps(signature)
+        def call(*args):
+            return ways[rulebook_of(args[of])](*args)
+
+        def way_of(types: tuple) -> tuple[Any, Any]:
+            return numba.typeof(ways[rulebook_of(types[of])])
+
+        # An overload would do, but would be compiled once more, the whole way within it.
+        @type_callable(call)
+        def _type(context):
+            def typer(*types):
+                return context.resolve_function_type(way_of(types), types, {}).return_type
+
+            typer.__signature__ = inspect.signature(signature)  # type: ignore[attr-defined]
+            return typer
+
+        @lower_builtin(call, numba.types.VarArg(numba.types.Any))
+        def _lower(context, builder, types, args):
+            way = way_of(types.args)
+            context.typing_context.resolve_function_type(way, types.args, {})
+            return context.get_function(way, types)(builder, args)
+
+        return call  # type: ignore[return-value]  # it has the signature
+
+    return decorate
+
+
+@jit
+def _over_beast(s):
+    return beast.OVER
+
+
+@jit
+def _over_bestia(s):
+    return bestia.OVER
+
+
+@by_game(beast.deal, bestia.deal)
 def deal(s):
     """Stakes and deal of a hand, from the session's key and the hand's number."""
-    rulebook_of(s).deal(s)
 
 
+@by_game(beast.deal_next, bestia.deal_next)
 def deal_next(s):
     """Pass the deal, and deal the next hand of the session."""
-    rulebook_of(s).deal_next(s)
 
 
+@by_game(beast.deal_stacked, bestia.deal_stacked)
 def deal_stacked(s, pack, heap):
     """As `deal`, from a pack and a heap in given orders."""
-    rulebook_of(s).deal_stacked(s, pack, heap)
 
 
+@by_game(_over_beast, _over_bestia)
 def over(s):
     """The phase of a hand that is over."""
-    return rulebook_of(s).OVER
 
 
+@by_game(beast.open_pot, bestia.open_pot)
 def open_pot(s, pot):
     """Set the pot carried into the first hand of a session, 0 for none."""
-    rulebook_of(s).open_pot(s, pot)
 
 
+@by_game(beast.legal, bestia.legal)
 def legal(s):
     """The legal actions of the seat to act, as a set of bits (uint64)."""
-    return rulebook_of(s).legal(s)
 
 
+@by_game(beast.apply, bestia.apply)
 def apply(s, action):
     """Carry out a legal action of the seat to act."""
-    rulebook_of(s).apply(s, action)
-
-
-@overload(deal)
-def _deal(s):
-    implementation = rulebook_of(s).deal
-    return lambda s: implementation(s)
-
-
-@overload(deal_next)
-def _deal_next(s):
-    implementation = rulebook_of(s).deal_next
-    return lambda s: implementation(s)
-
-
-@overload(deal_stacked)
-def _deal_stacked(s, pack, heap):
-    implementation = rulebook_of(s).deal_stacked
-    return lambda s, pack, heap: implementation(s, pack, heap)
-
-
-@overload(over)
-def _over(s):
-    phase = rulebook_of(s).OVER
-    return lambda s: phase
-
-
-@overload(open_pot)
-def _open_pot(s, pot):
-    implementation = rulebook_of(s).open_pot
-    return lambda s, pot: implementation(s, pot)
-
-
-@overload(legal)
-def _legal(s):
-    implementation = rulebook_of(s).legal
-    return lambda s: implementation(s)
-
-
-@overload(apply)
-def _apply(s, action):
-    implementation = rulebook_of(s).apply
-    return lambda s, action: implementation(s, action)

@@ -548,8 +548,12 @@ def with_endless_zeros(content: bytes) -> bytes:
         (lambda content: changed(content, game="beast"), "bids in beast with 3 players, not in"),
         (lambda content: changed(content, classes="others"), "must be solved anew"),
         (lambda content: changed(content, cards="nobody"), "is no sound table: unknown policy"),
-        (lambda content: changed(content, cards="knock"), "'knock' cannot play its cards"),
+        (lambda content: changed(content, cards="knock"), "no sound table: unknown policy 'knock'"),
+        (lambda content: changed(content, cards="bids:bestia-3"), "unknown policy 'bids:bestia-3'"),
+        (lambda content: changed(content, entries=5), "is damaged"),
         (without_end, "is damaged"),
+        (lambda content: content[:-1], "is damaged"),
+        (lambda content: content + b"more", "is damaged"),
         (lambda content: content.partition(b"\n")[0] + b"\nrubbish", "is damaged"),
         (with_endless_zeros, "is damaged"),
     ],
@@ -562,12 +566,21 @@ def test_damaged_files_are_refused(damage, message, tmp_path):
         parse(f"bids:{path}", "bestia", 3)
 
 
+def test_a_table_whose_cards_are_its_own_is_refused(tmp_path):
+    path = tmp_path / "some.bids"
+    save_table(path, dataclasses.replace(random_table(3), cards=f"bids:{path}"))
+    with pytest.raises(ValueError, match="is no sound table: unknown policy 'bids:"):
+        parse(f"bids:{path}", "bestia", 3)
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("bids", "lacks the table: bids:FILE or bids:bestia-3"),
         ("bids:", "lacks the table"),
         ("bids:nobody", "none is shipped of this name"),
+        ("bids:" + "x" * 5000, "none is shipped of this name"),
+        ("net:" + "x" * 5000, "none is shipped of this name"),
         ("bids:no/such.bids", "there is no table of bids"),
     ],
 )

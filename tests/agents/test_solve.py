@@ -275,5 +275,12 @@ def test_what_cannot_be_solved_is_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             card_values(place, seat, against)
-    with pytest.raises(ValueError, match="slot_bits must be from 0 to 28, not 29"):
-        make_room("bestia", 4, 29)
+    for seat in (1.0, True):
+        with pytest.raises(ValueError, match=f"seat must be from 0 to 3, not {seat}"):
+            card_values(state, seat)  # type: ignore[arg-type]
+    for bits in (29, 1.5, True, None):
+        with pytest.raises(ValueError, match=f"slot_bits must be an integer .* to 28, not {bits}"):
+            make_room("bestia", 4, bits)  # type: ignore[arg-type]
+    for room in (make_room("bestia", 3, 1), make_room("bestia", 5, 1), make_room("beast", 4, 1)):
+        with pytest.raises(ValueError, match="room must be of bestia with 4 players"):
+            solve(state, room=room)

@@ -47,6 +47,14 @@ def test_bids_of_others_are_judged_on_the_same_deals(tmp_path, capsys):
     assert capsys.readouterr().out.count("NashConv from") == 3
 
 
+def test_a_folder_in_the_place_of_the_table_is_refused_at_once(tmp_path, capsys):
+    (tmp_path / "bestia-3.bids").mkdir()
+    with pytest.raises(SystemExit):
+        solve(tmp_path, "--iterations", "2")
+    assert "it is no plain file" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["bestia-3.bids"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
