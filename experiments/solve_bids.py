@@ -64,7 +64,8 @@ class Arguments:
     run: Path | None = None
     """Folder for what is learnt so far; runs/bids/NAME if none is given."""
     out: Path | None = None
-    """The table's file, which ends in .bids; NAME.bids in the run folder if none is given."""
+    """The table's file, which ends in .bids; NAME.bids in the run folder if none is given, or
+    NAME-judged.bids with --bids."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
