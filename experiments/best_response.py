@@ -157,7 +157,7 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
 
 
 def _victims(arguments: Arguments) -> list[Victim]:
-    from agents.bids.table import names, num_players_of
+    from agents.bids.table import names
     from agents.policies import default_specs, parse_policy
     from agents.shipped import shipped
 
@@ -167,11 +167,15 @@ def _victims(arguments: Arguments) -> list[Victim]:
         return [Victim(parse_policy(spec, arguments.game, n), n) for spec in specs]
     games = ("bestia", "beast") if arguments.game == "all" else (arguments.game,)
     learned = [one for one in shipped().values() if one.game in games]
-    solved = [(f"bids:{name}", *num_players_of(name)) for name in names()]
+    solved = [(f"bids:{name}", *name.split("-")[:2]) for name in names()]
     baselines = [(game, spec) for game in games for spec in default_specs(game)]
     return [
         *(Victim(one.policy, one.num_players) for one in learned),
-        *(Victim(parse_policy(s, g, seats), seats) for s, g, seats in solved if g in games),
+        *(
+            Victim(parse_policy(spec, game, int(seats)), int(seats))
+            for spec, game, seats in solved
+            if game in games
+        ),
         *(Victim(parse_policy(spec, game, n), n) for game, spec in baselines),
     ]
 

@@ -7,11 +7,13 @@ import pytest
 from agents.arena import one_against_field
 from agents.bids import bestia
 from agents.bids.solver import Game
-from agents.bids.table import BidTable, load_table, save_table
+from agents.bids.table import BidTable, load_table, names, save_table
 from agents.networks import Network
-from agents.policies import NETWORK, Policy, parse_policy
+from agents.policies import NETWORK, Policy, default_specs, parse_policy
+from agents.shipped import shipped
 from experiments import best_bids as module
 from experiments.best_bids import best_bids
+from experiments.best_response import Arguments, _victims
 from experiments.responders import Budget, Victim, at_hand, candidates
 
 slow = pytest.mark.slow  # its kernels take minutes to compile
@@ -57,6 +59,14 @@ def test_a_linear_network_is_answered_from_the_shipped_one():
         assert victim.model is not None and victim.model.spec == model
         names = [candidate.name for candidate in at_hand(victim, Budget(0, 0, ("warm",)))]
         assert names.count("net:bestia-3") == 1 and len({*names}) == len(names)
+
+
+def test_all_that_is_shipped_and_all_baselines_are_victims_if_none_are_named():
+    for game in ("bestia", "beast"):
+        found = {victim.policy.spec for victim in _victims(Arguments(game=game))}
+        tables = {f"bids:{name}" for name in names() if name.startswith(game)}
+        networks = {f"net:{one.name}" for one in shipped().values() if one.game == game}
+        assert found == {*default_specs(game), *tables, *networks}
 
 
 # Best bids.
