@@ -124,6 +124,7 @@ class Deals:
         plain: Estimate,
         scores: np.ndarray,
         stand_ins: Sequence[StandIn] = (),
+        exact: Sequence[np.ndarray] = (),
         present: np.ndarray | None = None,
     ) -> Estimate:
         """The mean of some scores with its interval.
@@ -132,15 +133,18 @@ class Deals:
             plain: the mean by itself, which is returned where nothing is gained.
             scores: (N,) float64, one of each deal, or (K,) if only K are present.
             stand_ins: whose scores in the same deals tell more.
+            exact: (N,) or (K,) float64 each, that tell more too and have a mean of exactly 0.
             present: (N,) bool, the deals that count, by a choice in which no card has a part.
         """
         normal = self._all if present is None else _Normal.of(self._model, self._found[present])
-        columns = np.column_stack([scores, *(one.scores for one in stand_ins)]).astype(float)
+        told = [one.scores for one in stand_ins]
+        columns = np.column_stack([scores, *told, *exact]).astype(float)
         measured = min((one.known.num_deals for one in stand_ins), default=1)
-        fits = [_fit(normal, fold, columns, measured) for fold in range(FOLDS)]
+        doubts = np.array([1 / math.sqrt(measured)] * len(told) + [0.0] * len(exact))
+        fits = [_fit(normal, fold, columns, doubts) for fold in range(FOLDS)]
         if not any(fit.weights.any() or fit.numbers.any() for fit in fits):
             return plain
-        known = np.array([one.known.mean for one in stand_ins])
+        known = np.array([*(one.known.mean for one in stand_ins), *(0.0 for _ in exact)])
         left = np.empty(len(columns))
         for fold, fit in enumerate(fits):
             left[fold::FOLDS] = columns[fold::FOLDS, 0] - (
@@ -153,9 +157,8 @@ class Deals:
             np.stack([fit.numbers for fit in fits]),
             left,
         )
-        told = columns[:, 1:] @ np.mean([fit.weights for fit in fits], axis=0)
-        error = float(told.std()) / math.sqrt(measured)
-        return _controlled(plain, Moments.of(left).estimate(), error)
+        doubted = columns[:, 1:] @ (np.mean([fit.weights for fit in fits], axis=0) * doubts)
+        return _controlled(plain, Moments.of(left).estimate(), float(doubted.std()))
 
 
 def _means(model: Model, kinds: Classes) -> np.ndarray:
@@ -241,8 +244,11 @@ class _Fit(NamedTuple):
     numbers: np.ndarray
 
 
-def _fit(normal: _Normal, fold: int, columns: np.ndarray, measured: int) -> _Fit:
-    """Regress the first column on the indicators and the other columns, in all folds but one."""
+def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) -> _Fit:
+    """Regress the first column on the indicators and the other columns, in all folds but one.
+
+    The doubts, (K,), are how far the others' means may be off, in their standard deviations.
+    """
     count = _others(len(columns), fold)
     others = np.arange(len(columns)) % FOLDS != fold
     centred = columns[others] - columns[others].mean(axis=0)
@@ -257,7 +263,8 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, measured: int) -> _Fit
     weights = np.linalg.pinv(left[1:, 1:], rcond=1e-9, hermitian=True) @ left[1:, 0]
     spare = left[0, 0] - left[0, 1:] @ weights
     variance = spare / max(count - fitted - 1, 1)
-    variance += weights @ products[1:, 1:] @ weights / measured  # of means not known exactly
+    doubted = weights * doubts
+    variance += doubted @ products[1:, 1:] @ doubted  # of means not known exactly
     plain = products[0, 0] / max(count - 1, 1)
     if plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
         return _Fit(np.zeros(len(weights)), np.zeros(normal.model.size))
