@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.deal_classes import Classes, class_deals, classes, num_packets
+from agents.deal_classes import Classes, class_deals, classes, num_packets, trump_chances
 from agents.estimates import Z_95, Estimate, Moments
 from bestia_env._jit import jit
+from bestia_env.rules.bestia import CARDS_EACH
 
 FOLDS = 2
 DEALS_EACH = 8  # deals for each coefficient that is fitted, at least
@@ -45,33 +46,35 @@ LEAST_GAIN = 0.02  # of the variance, for which a regression is used
 
 
 class Model(NamedTuple):
-    """Which classes of packets a score is regressed on.
+    """What of the cards of a deal a score is regressed on.
 
     Attributes:
         packets: classed in each deal.
         bounds: between the classes, 0 for no classes at all.
         pairs: are pairs of packets told apart too?
+        hands: of which the trumps are counted.
     """
 
     packets: int
     bounds: int
     pairs: bool
+    hands: int
 
     @property
     def size(self) -> int:
         """F, the number of coefficients."""
         pairs = self.packets * (self.packets - 1) // 2 if self.pairs else 0
-        return self.packets * self.bounds + pairs * self.bounds**2
+        return self.packets * self.bounds + pairs * self.bounds**2 + self.hands * CARDS_EACH
 
 
 def model_for(game: str, num_players: int, rules: Any, num_deals: int) -> Model:
     """The finest classes that so many deals can tell of."""
     packets = num_packets(num_players)
     room = min(num_deals * (FOLDS - 1) // (FOLDS * DEALS_EACH), MOST_COEFFICIENTS)
-    models = [Model(packets, bounds, True) for bounds in range(BOUNDS, 2, -1)]
-    models.append(Model(packets, BOUNDS, False))
+    models = [Model(packets, bounds, True, num_players) for bounds in range(BOUNDS, 2, -1)]
+    models.append(Model(packets, BOUNDS, False, num_players))
     fitting = [model for model in models if model.size <= room and _are_known(game, rules)]
-    return fitting[0] if fitting else Model(packets, 0, False)
+    return fitting[0] if fitting else Model(0, 0, False, 0)
 
 
 def _are_known(game: str, rules: Any) -> bool:
@@ -108,7 +111,7 @@ class Deals:
         """Class the deals of a key, uint64, that `agents.matches.deal_copies` would deal."""
         self.num_deals = num_deals
         self._model = model_for(game, num_players, rules, num_deals)
-        self._found = np.zeros((num_deals, self._model.packets), np.int8)
+        self._found = np.zeros((num_deals, 0), np.int8)
         self._means = np.empty(0)
         if self._model.bounds:
             kinds = classes(self._model.bounds)
@@ -162,10 +165,15 @@ class Deals:
 
 
 def _means(model: Model, kinds: Classes) -> np.ndarray:
-    """(F,): how often a packet, and then a pair of packets, is of each class but the lowest."""
+    """(F,): how often a packet, then a pair of packets, is of each class but the lowest.
+
+    At the end, how often a hand has so many trumps but none.
+    """
     pairs = model.packets * (model.packets - 1) // 2 if model.pairs else 0
     return np.concatenate(
-        [kinds.chances[1:]] * model.packets + [kinds.pairs[1:, 1:].ravel()] * pairs
+        [kinds.chances[1:]] * model.packets
+        + [kinds.pairs[1:, 1:].ravel()] * pairs
+        + [trump_chances()[1:]] * model.hands
     )
 
 
@@ -184,7 +192,7 @@ class _Normal(NamedTuple):
 
     Attributes:
         model: what is regressed on.
-        found: (N, packets) int8, the classes.
+        found: (N, packets + hands) int8, the classes and the trumps.
         sums: (FOLDS, F) float64, of the indicators of all deals but the fold's.
         products: (FOLDS, F, F) float64, likewise of their centred products.
     """
@@ -276,25 +284,30 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) ->
 
 def _places(model: Model) -> np.ndarray:
     """Room for the places of all indicators of a deal."""
-    return np.empty(model.packets * (model.packets + 1) // 2, np.int64)
+    return np.empty(model.packets * (model.packets + 1) // 2 + model.hands, np.int64)
 
 
 @jit
 def _indicators(classes, model, at):
     """Write the places of a deal's indicators that are 1 into `at`; returns how many they are."""
-    found, start = 0, model.packets * model.bounds
+    found, start = 0, 0
     for i in range(model.packets):
         if classes[i] > 0:
-            at[found] = i * model.bounds + classes[i] - 1
+            at[found] = start + classes[i] - 1
             found += 1
-    if not model.pairs:
-        return found
-    for i in range(model.packets):
-        for j in range(i):
-            if classes[i] > 0 and classes[j] > 0:
-                at[found] = start + (classes[i] - 1) * model.bounds + classes[j] - 1
-                found += 1
-            start += model.bounds**2
+        start += model.bounds
+    if model.pairs:
+        for i in range(model.packets):
+            for j in range(i):
+                if classes[i] > 0 and classes[j] > 0:
+                    at[found] = start + (classes[i] - 1) * model.bounds + classes[j] - 1
+                    found += 1
+                start += model.bounds**2
+    for i in range(model.packets, model.packets + model.hands):
+        if classes[i] > 0:
+            at[found] = start + classes[i] - 1
+            found += 1
+        start += CARDS_EACH
     return found
 
 
