@@ -153,5 +153,3 @@ def test_it_hangs_on_the_number_of_the_hand_alone() -> None:
     assert rest is not None
     assert rest.any()
     np.testing.assert_array_equal(whole[25:], rest)
-    bold = parse_policy("bold", "beast", 4)
-    assert play_and_tell(Table("beast"), [bold], Piece((0,) * 4, 0, 2)).luck is None
