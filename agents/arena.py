@@ -250,7 +250,7 @@ def _play_pieces(
     """What came of all pieces, in order whoever played them, with luck told of for control."""
     check_coins("jobs", jobs, least=1)
     check_policies(table, policies)
-    work, trial = play_and_tell if control else _play, Piece((0,) * table.num_players, 0, 1)
+    work, trial = play_and_tell if control else play_plainly, Piece((0,) * table.num_players, 0, 1)
     played = in_order(work, (table, tuple(policies)), pieces, jobs, trial)
     for piece, found in zip(pieces, played, strict=True):
         yield found
@@ -270,7 +270,8 @@ def check_policies(table: Table, policies: Sequence[Policy]) -> None:
             )
 
 
-def _play(table: Table, policies: Sequence[Policy], piece: Piece) -> Played:
+def play_plainly(table: Table, policies: Sequence[Policy], piece: Piece) -> Played:
+    """As `play_and_tell`, with no luck told of."""
     return Played(play_piece(table, policies, piece))
 
 
@@ -364,10 +365,13 @@ def _mean(
     played: Sequence[Played], place: int, luck: Luck | None, told: Sequence[StandIn] = ()
 ) -> Estimate:
     """The mean of one player of the line-up, see `mean_of`."""
-    return mean_of([piece.scores[:, place] for piece in played], luck, told, _column(played, place))
+    return mean_of(
+        [piece.scores[:, place] for piece in played], luck, told, luck_of_place(played, place)
+    )
 
 
-def _column(played: Sequence[Played], place: int) -> list[np.ndarray] | None:
+def luck_of_place(played: Sequence[Played], place: int) -> list[np.ndarray] | None:
+    """What new cards brought one player of the line-up, (D,) a piece, if it is known."""
     found = [piece.luck[:, place] for piece in played if piece.luck is not None]
     return found if len(found) == len(played) else None
 

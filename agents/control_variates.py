@@ -1,7 +1,8 @@
 """Means with less noise: what luck in the deal explains is taken off the scores, without bias.
 
-Some numbers of a deal have exactly known means: whether a packet is of a class, and whether two
-are (`agents.deal_classes`). The scores of stand-ins on the same deals have well-known ones
+Some numbers of a deal have exactly known means: whether a packet is of a class, whether two are,
+how many trumps a hand has (`agents.deal_classes`), and what new cards brought, which is 0
+(`agents.new_cards`). The scores of stand-ins on the same deals have well-known ones
 (`agents.stand_ins`). A regression tells how much of a score they explain; what is left of the
 score, plus the mean of what was taken off, has the mean of the score and less variance.
 
