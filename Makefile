@@ -56,7 +56,7 @@ reproduce: install ## train a shipped policy anew (NAME=bestia-4) and compare
 measure: install ## the shipped policies against every baseline, at pots of 1, 2, 4 and 8
 	$(BIN)/python -m experiments.measure_shipped --jobs 2
 
-league: install ## train a learner by every algorithm, and play all learners and baselines
+league: install ## train a learner by every algorithm; play learners, search, solved bids, baselines
 	$(BIN)/python -m experiments.league
 
 test: install ## all tests but the slow ones; rules also without JIT and with bounds checks

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -533,6 +533,7 @@ def compare(
         raise ValueError(f"a comparison takes at least two policies, not {len(policies)}")
     k, n = len(policies), table.num_players
     mixed = _pieces(None, num_deals)
+    _check_all_sit(table, policies, mixed)
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
     duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
     played = _play_pieces(table, policies, [*duels, *mixed], jobs, progress, control)
@@ -551,19 +552,76 @@ def compare(
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        _standings(table, k, mixed, played, luck),
+        _standings(table, k, played, luck),
     )
 
 
-def _standings(
+def _check_all_sit(table: Table, policies: Sequence[Policy], mixed: Sequence[Piece]) -> None:
+    """Raise a ValueError unless all sit at two mixed tables, so that their scores get intervals."""
+    seated = np.zeros(len(policies), np.int64)
+    for piece in mixed:
+        sitting = lineups(table, len(policies), piece)
+        seated += [(sitting == place).any(axis=1).sum() for place in range(len(policies))]
+        if seated.min() >= 2:
+            return
+    spec, deals = policies[int(seated.argmin())].spec, mixed[-1].stop
+    raise ValueError(
+        f"num_deals must be more than {deals} for {len(policies)} policies at mixed tables: "
+        f"{spec!r} would sit in {seated.min()} of them"
+    )
+
+
+def mixed_tables(
     table: Table,
-    num_policies: int,
-    pieces: Sequence[Piece],
-    played: Iterator[Played],
-    luck: Luck | None,
+    policies: Sequence[Policy],
+    num_deals: int,
+    *,
+    begun: int = 0,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> Iterator[np.ndarray]:
+    """Play tables to which the policies are drawn by lot, piece by piece of the deals.
+
+    Args:
+        table: what is played.
+        policies: at least two.
+        num_deals: deals, each played in every rotation.
+        begun: pieces that are done already.
+        jobs: processes; the numbers do not depend on it.
+        progress: called with numbers of hands as they are done.
+
+    Returns:
+        Arrays (D, n) float64: pots per hand of every player of the line-up, for `standings`.
+
+    Raises:
+        ValueError: an argument is out of range, or the deals are too few for all to sit.
+    """
+    pieces = _pieces(None, num_deals)
+    _check_all_sit(table, policies, pieces)
+    played = _play_pieces(table, policies, pieces[begun:], jobs, progress, False)
+    return (piece.scores for piece in played)
+
+
+def standings(
+    table: Table, num_policies: int, scores: Iterable[np.ndarray], luck: Luck | None
 ) -> tuple[Standing, ...]:
-    found, orders = [], []
-    for piece, by_player in zip(pieces, played, strict=True):
+    """Where each policy stands by what was scored at mixed tables.
+
+    Args:
+        table: what was played.
+        num_policies: how many there were.
+        scores: of all pieces, see `mixed_tables`.
+        luck: to take off the scores, None to leave it in. Ratings are without.
+    """
+    return _standings(table, num_policies, map(Played, scores), luck)
+
+
+def _standings(
+    table: Table, num_policies: int, played: Iterable[Played], luck: Luck | None
+) -> tuple[Standing, ...]:
+    found, orders, start = [], [], 0
+    for by_player in played:
+        piece = Piece(None, start, start + len(by_player.scores))
         sitting = lineups(table, num_policies, piece)
         of_each = Played(
             _by_policy(sitting, by_player.scores, num_policies),
@@ -572,6 +630,7 @@ def _standings(
         found.append(of_each)
         seated = min(table.num_players, num_policies)
         orders.append(_orders(of_each.scores, seated, table, piece))
+        start = piece.stop
     ratings = rate(np.concatenate(orders), num_policies, table.seed)
     means = [_mean(found, place, luck) for place in range(num_policies)]
     return tuple(Standing(mean, rating) for mean, rating in zip(means, ratings))

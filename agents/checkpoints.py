@@ -109,6 +109,8 @@ def _parsed_sidecar(path: Path) -> dict[str, Any]:
         if not isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
             raise
         raise ValueError(f"{sidecar} is not JSON: {error}") from None
+    except RecursionError:
+        raise ValueError(f"{sidecar} is not JSON: it is nested too deep") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         found = facts.get("format") if isinstance(facts, dict) else None
         raise ValueError(f"{sidecar} is no sidecar of {FORMAT!r}: its format is {found!r}")

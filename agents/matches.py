@@ -291,8 +291,9 @@ def choose_outside(
         (H,) int64 actions.
 
     Raises:
-        ValueError: an action is not legal.
+        ValueError: an action is not legal, or the hands are of another game or number of players.
     """
+    policy.check_table(states)
     chooser = policy.chooser_for(is_bid)
     if chooser is None:
         actions = _choose_by_network(policy, states, hands, chances)

@@ -54,7 +54,7 @@ class Chooser(Protocol):
     """Who chooses in batches, outside the kernel that plays hands: search, tables of bids.
 
     Choosers are pickled to be sent to other processes, so what is large or can be made again is
-    made when first needed. Rooms to work in belong to a process, not to a policy.
+    made when first needed. Rooms to work in belong to a thread, not to a policy.
     """
 
     @property
@@ -154,6 +154,24 @@ class Policy:
         look(state, 0, int(state[0].turn), view, 0)
         self.act(view, int(legal_actions(state, 0)), np.zeros(1, np.uint64))
 
+    def check_table(self, states: np.ndarray) -> None:
+        """Raise a ValueError unless it plays their game and can sit with so many.
+
+        Compiled code would read and write beyond its arrays otherwise.
+
+        Args:
+            states: (B,) records, or views.
+        """
+        if getattr(states, "dtype", None) != game_named(self.game).dtype:
+            raise ValueError(f"policy {self.spec!r} plays {self.game}: that is no hand of it")
+        if self.num_players is None:
+            return
+        others = states["num_players"][states["num_players"] != self.num_players]
+        if others.size:
+            raise ValueError(
+                f"policy {self.spec!r} plays with {self.num_players} players, not {others[0]}"
+            )
+
     def act(self, view: np.ndarray, legal: int, rng: np.ndarray) -> int:
         """Choose an action.
 
@@ -161,7 +179,11 @@ class Policy:
             view: (1,) array with the VIEW of the seat to act.
             legal: its legal actions as a set of bits.
             rng: (1,) uint64, the policy's generator, which moves on.
+
+        Raises:
+            ValueError: the view is of another game or number of players.
         """
+        self.check_table(view)
         chooser = self.chooser_for(is_bid(view[0]))
         if chooser is not None:
             return int(chooser.act_batch(view, np.zeros(1, np.int64), rng)[0])
@@ -178,6 +200,7 @@ class Policy:
         For a bid by a rule, which may draw lots, it is the share of so many `DRAWS`; for a chooser
         that of `Chooser.draws`.
         """
+        self.check_table(view)
         mask = np.zeros(game_named(self.game).num_actions, np.int8)
         chooser = self.chooser_for(is_bid(view[0]))
         if chooser is not None:
@@ -236,17 +259,26 @@ def parse_policy(spec: str, game: str, num_players: int) -> Policy:
 
 def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) -> Policy:
     """A network, one of a family, or a baseline; an error names others that would do as well."""
-    name, _, file = spec.partition(":")
+    name = spec.partition(":")[0]
     if name in FAMILIES:
         module = importlib.import_module(FAMILIES[name].module)
         policy: Policy = module.parse(spec, game, num_players)
         return policy
+    families = [family.form for family in FAMILIES.values()]
+    return parse_compiled(spec, game, num_players, [*families, *others])
+
+
+def parse_compiled(spec: str, game: str, num_players: int, others: Sequence[str] = ()) -> Policy:
+    """A baseline or a network, who ask nobody else; as `parse_policy`.
+
+    An error names others that would do as well.
+    """
+    name, _, file = spec.partition(":")
     if name == "net" and file:
         path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
-    families = [family.form for family in FAMILIES.values()]
-    return _baseline(spec, game, [*_forms(game), "net:FILE", *families, *others])
+    return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
 
 
 def _is_bare(file: str) -> bool:
@@ -255,11 +287,11 @@ def _is_bare(file: str) -> bool:
 
 
 def _shipped_path(spec: str, name: str) -> Path:
-    path = CHECKPOINTS / f"{name}.safetensors"
-    if not path.exists():
-        names = ", ".join(sorted(file.stem for file in CHECKPOINTS.glob("*.safetensors")))
-        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {names}")
-    return path
+    names = sorted(file.stem for file in CHECKPOINTS.glob("*.safetensors"))
+    if name not in names:
+        known = ", ".join(names)
+        raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {known}")
+    return CHECKPOINTS / f"{name}.safetensors"
 
 
 def _text_of(spec: str, file: str) -> str:

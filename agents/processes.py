@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import signal
 import threading
+import types
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, wait
 from typing import Any
 
+WAITED = 0.1  # seconds between two looks whether there was an interrupt
 Work = Callable[..., Any]
 
 
@@ -33,27 +34,63 @@ def in_order(
         return
     work(*common, trial)
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(jobs, context, _set_up, (work, common))
+    interrupts = _Interrupts(ProcessPoolExecutor(jobs, context, _set_up, (work, common)))
     try:
-        found = deque(pool.submit(_work, piece) for piece in pieces)
+        found = deque(interrupts.pool.submit(_work, piece) for piece in pieces)
         while found:
-            yield found.popleft().result()
+            result = interrupts.result(found.popleft())
+            interrupts.are_raised = True
+            yield result
+            interrupts.are_raised = False
     finally:
-        with _uninterrupted():
-            pool.shutdown(cancel_futures=True)
+        interrupts.end()
 
 
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """A second interrupt while processes end would leave some for which Python waits for ever."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
+class _Interrupts:
+    """What an interrupt does while processes work: it ends them, and then is raised, once.
+
+    Raised where Python starts or ends processes, as a second one might be, it would leave some for
+    which Python waits for ever.
+
+    Attributes:
+        pool: of the processes.
+        are_raised: may they be raised where the main thread is now? Else they are noted.
+    """
+
+    def __init__(self, pool: ProcessPoolExecutor) -> None:
+        """Take over interrupts, unless this is another thread or somebody else has done so."""
+        self.pool = pool
+        self.are_raised = self._noted = False
+        is_main = threading.current_thread() is threading.main_thread()
+        self._taken = is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._taken:
+            signal.signal(signal.SIGINT, self._come)
+
+    def _come(self, number: int, frame: types.FrameType | None) -> None:
+        if not self.are_raised:
+            self._noted = True
+            return
+        self.end()
+        raise KeyboardInterrupt
+
+    def result(self, future: Future) -> Any:
+        """The result of a piece; raises a KeyboardInterrupt if one was noted before it came."""
+        while not wait((future,), WAITED).done and not self._noted:
+            pass
+        if self._noted:
+            raise KeyboardInterrupt
+        return future.result()
+
+    def end(self) -> None:
+        """End the processes, then raise a KeyboardInterrupt if one was noted; once is enough."""
+        self.are_raised = False
+        self.pool.shutdown(cancel_futures=True)
+        noted, taken = self._noted, self._taken
+        self._noted = self._taken = False
+        if taken:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if noted:
+            raise KeyboardInterrupt
 
 
 _task: tuple[Work, tuple]  # of a process of the pool

@@ -111,6 +111,8 @@ class Company:
             until there is a past self, the learner sits in its stead.
         shared: the learner's seats share alike what they win together: a coalition against the
             others, each seat with its own view only.
+        cards: the spec of who plays the cards in its stead, so that it decides bids alone
+            (`is_bid`); "" for nobody.
 
     Raises:
         ValueError: a share or a weight is out of range.
@@ -120,6 +122,7 @@ class Company:
     joined: float = 0.0
     opponents: Mapping[str, float] = field(default_factory=dict)
     shared: bool = False
+    cards: str = ""
 
     def __post_init__(self) -> None:
         """Check the shares."""
@@ -136,6 +139,15 @@ class Company:
         if self.opponents or self.alone + self.joined > 0:
             weights(self.opponents)
 
+    @property
+    def everybody(self) -> dict[str, float]:
+        """All specs with their weights: opponents, who plays the cards, and PAST, the last."""
+        everybody = {**self.opponents}
+        past = everybody.pop(PAST, 0.0)
+        if self.cards:
+            everybody.setdefault(self.cards, 0.0)
+        return {**everybody, PAST: past}
+
 
 class _Players(NamedTuple):
     """All who may sit at a table, as the kernel takes them.
@@ -148,6 +160,7 @@ class _Players(NamedTuple):
         alone: the share of hands with the learner alone.
         joined: the share of hands with one opponent.
         shared: do the learner's seats share what they win?
+        cards: who of them plays the cards in the learner's stead, LEARNER if nobody.
     """
 
     network: Packed
@@ -157,6 +170,7 @@ class _Players(NamedTuple):
     alone: float
     joined: float
     shared: bool
+    cards: int
 
 
 class _Room(NamedTuple):
@@ -196,7 +210,8 @@ class SelfPlay:
         num_inputs: D.
         num_actions: A.
         num_others: the length of a row of `Decisions.others`.
-        opponents: policies, in the order of the company's specs without PAST.
+        opponents: policies, in the order of the company's specs without PAST; behind them who
+            plays the cards, unless it is one of them.
     """
 
     def __init__(
@@ -231,8 +246,13 @@ class SelfPlay:
         new_states(game, num_players, rules)  # refuses what does not fit
         self._rules = rules
         self._company = company or Company()
-        self.opponents = _parsed(self._company.opponents, game, num_players)
-        self._chances = chances(_past_last(self._company.opponents))
+        everybody = self._company.everybody
+        self.opponents = _parsed(everybody, game, num_players)
+        self._chances = chances(everybody)
+        self._cards = LEARNER
+        if self._company.cards:
+            self._cards = 1 + [*everybody].index(self._company.cards)
+            _check_plays_cards(self.opponents[self._cards - 1])
         self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
         self.labels = relabelling(game, num_players, sort_suits)
         self.num_inputs, self.num_actions = table.size, chosen.num_actions
@@ -276,6 +296,7 @@ class SelfPlay:
             self._company.alone,
             self._company.joined,
             self._company.shared,
+            self._cards,
         )
         room = self._room(hands, out.actions.size, players.opponents, packed)
         play = self._play_asking if asks else _play
@@ -344,9 +365,10 @@ def _parsed(opponents: Mapping[str, float], game: str, num_players: int) -> list
     return policies
 
 
-def _past_last(opponents: Mapping[str, float]) -> dict[str, float]:
-    others = {spec: weight for spec, weight in opponents.items() if spec != PAST}
-    return {**others, PAST: opponents.get(PAST, 0.0)}
+def _check_plays_cards(policy: Policy) -> None:
+    """Raise a ValueError for who is asked outside the kernel, or does no more than bid."""
+    if policy.chooser is not None or policy.program is not None:
+        raise ValueError(f"cards must be played by a baseline or a network, not {policy.spec!r}")
 
 
 # The kernel.
@@ -428,6 +450,8 @@ def _play_on(players, room, i, decided, out):
     while s.turn != NOBODY:
         seat, choices = np.int64(s.turn), legal(s)
         who = room.players[i, seat]
+        if who == LEARNER and not is_bid(s):
+            who = players.cards
         if without_lowest(choices) == ZERO:
             action = lowest(choices)
         elif who == LEARNER:

@@ -3,9 +3,10 @@
     python -m experiments.best_response --game bestia --policies net:bestia-4 sound
 
 One responder sits alone among n - 1 copies of the victim; a coalition of n - 1 sits against one.
-Learners are trained for it (see `experiments.responders`); all baselines, the shipped policy and
-what else is named answer too. Whoever does best on some deals is measured on others. Among copies
-of itself a victim scores 0, so the score is a gain: a lower bound of what there is to gain.
+Learners are trained for it (see `experiments.responders`); the best bids against a table are found;
+all baselines, the shipped policy and what else is named answer too. Whoever does best on some deals
+is measured on others. Among copies of itself a victim scores 0, so the score is a gain: a lower
+bound of what there is to gain.
 
 A row is written for every victim when it is done; interrupted, the same command goes on where it
 was.
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from agents.policies import Policy
 
 Job = tuple[Victim, Kind]
+FILE = "best-response.json"
 VALIDATION_SEED = 70_000_000
 AIM = 0.25  # of the least exploited baseline's: a learned policy is to lose no more
 SMOKE: dict[str, Any] = {"steps": 1024, "deals": 50, "validation_deals": 20}
@@ -52,15 +54,15 @@ class Arguments:
     num_players: int = 4
     """Seats."""
     policies: tuple[str, ...] = ()
-    """Specs of victims; all shipped policies, each at its own table, and all baselines if none are
-    given."""
+    """Specs of victims; all shipped policies and tables of bids, each at its own table, and all
+    baselines if none are given."""
     kinds: tuple[Kind, ...] = ("one", "coalition")
     """One responder among n - 1 victims; n - 1 that share what they win against one victim."""
     starts: tuple[Start, ...] = ("warm", "scratch")
     """Train from the victim's weights, or those of the shipped policy if it has none; train from
     scratch."""
     responders: tuple[str, ...] = ()
-    """Specs of policies that answer too, such as the exact best bids against the victim's."""
+    """Specs of policies that answer too."""
     steps: int = 0
     """The learner's decisions in each training; 0 for as many as the victim's own training had,
     and 8 million if it had none."""
@@ -141,20 +143,21 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
         trainings(victim, kind, arguments.budget)
         at_hand(victim, arguments.budget)
     runs = arguments.runs or runs_folder(arguments.smoke) / "best-response"
-    out = arguments.out or results_folder(arguments.smoke) / "best-response.json"
+    out = arguments.out or results_folder(arguments.smoke) / FILE
     for folder in (runs, out.parent):
         check_writable(folder)
-    known = {_key(row) for row in _saved(out)}
+    known = {_key(row) for row in saved(out)}
     for job in _shown(
         arguments, [job for job in work if _key(_facts(arguments, *job)) not in known]
     ):
         row = _row(arguments, job, runs)
-        rows = [*(old for old in _saved(out) if not _replaces(row, old)), row]
+        rows = [*(old for old in saved(out) if not _replaces(row, old)), row]
         write_whole(out, f"{json.dumps(rows, indent=1)}\n".encode())
-    return _saved(out), out
+    return saved(out), out
 
 
 def _victims(arguments: Arguments) -> list[Victim]:
+    from agents.bids.table import names
     from agents.policies import default_specs, parse_policy
     from agents.shipped import shipped
 
@@ -164,9 +167,15 @@ def _victims(arguments: Arguments) -> list[Victim]:
         return [Victim(parse_policy(spec, arguments.game, n), n) for spec in specs]
     games = ("bestia", "beast") if arguments.game == "all" else (arguments.game,)
     learned = [one for one in shipped().values() if one.game in games]
+    solved = [(f"bids:{name}", *name.split("-")[:2]) for name in names()]
     baselines = [(game, spec) for game in games for spec in default_specs(game)]
     return [
         *(Victim(one.policy, one.num_players) for one in learned),
+        *(
+            Victim(parse_policy(spec, game, int(seats)), int(seats))
+            for spec, game, seats in solved
+            if game in games
+        ),
         *(Victim(parse_policy(spec, game, n), n) for game, spec in baselines),
     ]
 
@@ -222,8 +231,12 @@ def _replaces(new: dict[str, Any], old: dict[str, Any]) -> bool:
     return _key(new) == _key(old) or (same_name and new["digest"] != old["digest"])
 
 
-def _saved(path: Path) -> list[dict[str, Any]]:
-    """The rows of earlier runs."""
+def saved(path: Path) -> list[dict[str, Any]]:
+    """The rows of earlier runs, none if there is no such file.
+
+    Raises:
+        ValueError: it holds no figures of this kind.
+    """
     try:
         rows = json.loads(path.read_text(encoding="utf-8"))
         for row in rows:
@@ -231,7 +244,7 @@ def _saved(path: Path) -> list[dict[str, Any]]:
         return [*rows]
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError(f"{path} holds no figures of this kind: delete it") from None
 
 
@@ -274,6 +287,23 @@ def _gain(arguments: Arguments, job: Job, responder: Policy, validating: bool) -
         jobs=arguments.jobs,
     )
     return score if kind == "one" else dataclasses.replace(score, mean=0.0 - score.mean)
+
+
+def best_known(
+    rows: Iterable[dict[str, Any]], game: str, num_players: int, digest: str
+) -> dict[str, Any] | None:
+    """The row of whoever does best alone among copies of a policy, None if nobody was measured.
+
+    Args:
+        rows: of a file, see `saved`.
+        game: "beast" or "bestia".
+        num_players: at the table.
+        digest: of the policy, see `Victim.digest`.
+    """
+    names = ("game", "num_players", "digest", "kind")
+    wanted = [game, num_players, digest, "one"]
+    mine = [row for row in rows if [row[name] for name in names] == wanted]
+    return max(mine, key=_validated, default=None)
 
 
 # What is shown.
@@ -320,25 +350,30 @@ def _cell(row: dict[str, Any]) -> str:
 
 def _budget(row: dict[str, Any]) -> str:
     """In millions; * if it is less than it ought to be."""
-    less = row["steps"] < (row["own_steps"] or BASELINE_STEPS)
-    return f"{row['steps'] / 1e6:.1f} M{'*' if less else ''}"
+    return f"{row['steps'] / 1e6:.1f} M{'*' if is_short(row) else ''}"
+
+
+def is_short(row: dict[str, Any]) -> bool:
+    """Were the trainings shorter than the victim's own, or than a baseline's ought to be?"""
+    return row["steps"] < (row["own_steps"] or BASELINE_STEPS)
 
 
 def _verdicts(rows: list[dict[str, Any]]) -> list[str]:
-    """Each trained victim's loss beside the least of the baselines'."""
+    """The loss of each victim that is no baseline beside the least of the baselines'."""
+    from agents.policies import default_specs
+
     best = [_best(rows, victim, "one") for victim in dict.fromkeys(row["victim"] for row in rows)]
     gains = {row["victim"]: max(0.0, row["gain"]["mean"]) for row in best if row}
-    learned = {row["victim"] for row in rows if row["own_steps"] is not None}
-    others = {victim: gain for victim, gain in gains.items() if victim not in learned}
-    if not others:
+    baselines = [spec for spec in default_specs(rows[0]["game"]) if spec in gains]
+    if not baselines:
         return []
-    least = min(others, key=others.__getitem__)
-    bound = AIM * others[least]
+    least = min(baselines, key=gains.__getitem__)
+    bound = AIM * gains[least]
     lines = [
         f"{victim}: {gain:.4f} is {'within' if gain <= bound else 'beyond'} a quarter of what one "
-        f"gains against the least exploited baseline, {least}: {others[least]:.4f}"
+        f"gains against the least exploited baseline, {least}: {gains[least]:.4f}"
         for victim, gain in gains.items()
-        if victim in learned
+        if victim not in baselines
     ]
     return [*lines, ""] if lines else []
 

@@ -69,7 +69,7 @@ def _read(run: Path) -> tuple[tuple[str, int], list[dict[str, Any]]]:
     try:
         arguments = json.loads((run / "arguments.json").read_text(encoding="utf-8"))
         table = arguments["game"], arguments["num_players"]
-    except (FileNotFoundError, ValueError, TypeError, KeyError):
+    except (FileNotFoundError, ValueError, TypeError, KeyError, RecursionError):
         raise ValueError(f"{run} holds no training run") from None
     records = [
         record

@@ -126,7 +126,7 @@ def _saved(path: Path) -> list[dict[str, Any]]:
         return [row for row in sound if row["weights"] in current]
     except FileNotFoundError:
         return []
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise ValueError(f"{path} holds no figures of this kind: delete it") from None
 
 

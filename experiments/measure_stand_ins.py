@@ -34,17 +34,50 @@ class Arguments:
 
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
-    from bestia_env.files import write_whole
-
     with ends_cleanly("the tables that were measured are written"):
-        text = arguments.out.read_text(encoding="utf-8") if arguments.out.exists() else "{}"
-        tables = json.loads(text)
+        _check(arguments)
         for game in arguments.games:
             name = f"{game}-{arguments.num_players}"
-            tables[name] = measure(game, arguments.num_players, arguments.deals, arguments.jobs)
-            lines = ",\n".join(_lines(name, tables[name]) for name in sorted(tables))
-            write_whole(arguments.out, f"{{\n{lines}\n}}\n".encode())
-            print(f"{name}: {len(tables[name]['pairs'])} pairs written to {arguments.out}")
+            table = measure(game, arguments.num_players, arguments.deals, arguments.jobs)
+            _write(arguments.out, {**_saved(arguments.out), name: table})
+            print(f"{name}: {len(table['pairs'])} pairs written to {arguments.out}")
+
+
+def _check(arguments: Arguments) -> None:
+    """Raise an error if something is wrong, before anything is played."""
+    from agents.arena import Table
+    from agents.reports import check_writable
+    from agents.stand_ins import CHECKED
+    from bestia_env.files import check_replaceable
+    from bestia_env.rules.table import check_coins
+
+    for game in arguments.games:
+        Table(game, arguments.num_players)
+    check_coins("deals", arguments.deals, least=CHECKED)
+    check_coins("jobs", arguments.jobs, least=1)
+    check_writable(arguments.out.parent)
+    check_replaceable(arguments.out)
+    _saved(arguments.out)
+
+
+def _saved(path: Path) -> dict[str, Any]:
+    """The tables of earlier runs."""
+    try:
+        tables = json.loads(path.read_text(encoding="utf-8"))
+        for name, table in tables.items():
+            _lines(name, table)
+        return dict(tables)
+    except FileNotFoundError:
+        return {}
+    except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+        raise ValueError(f"{path} holds no tables of stand-ins: delete it") from None
+
+
+def _write(path: Path, tables: dict[str, Any]) -> None:
+    from bestia_env.files import write_whole
+
+    lines = ",\n".join(_lines(name, tables[name]) for name in sorted(tables))
+    write_whole(path, f"{{\n{lines}\n}}\n".encode())
 
 
 def measure(game: str, num_players: int, num_deals: int, jobs: int) -> dict[str, Any]:

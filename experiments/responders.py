@@ -1,8 +1,9 @@
-"""Who may be a best responder to a policy: learners trained against it, and policies at hand.
+"""Who may be a best responder to a policy: learners trained against it, best bids, and others.
 
 A learner is trained by PPO at tables of the victim, which does not learn. It is the one responder
 among n - 1 copies, or all n - 1 members of a coalition against one: these share weights and what
-they win, and nothing else, for each decides by its own view.
+they win, and nothing else, for each decides by its own view. Where the victim bids by a table, the
+best bids against it are found as well. Baselines and networks that are there anyway answer too.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from agents.bids.table import BidTable
     from agents.networks import Network
     from agents.policies import Policy
     from experiments import train_ppo
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 Kind = Literal["one", "coalition"]
 Start = Literal["warm", "scratch"]
 BASELINE_STEPS = 8_000_000  # of a training against a victim that had none itself
+BID_DEALS, SMOKE_BID_DEALS = 1_000_000, 1000  # on which best bids are chosen
 SMOKE = {"steps_per_update": 256, "batch_size": 64}
 
 
@@ -46,10 +49,25 @@ class Victim:
     @functools.cached_property
     def digest(self) -> str:
         """Tells it from others of the same name."""
-        policy = self.policy
-        weights = policy.file.read_bytes() if policy.file is not None else b""
-        text = policy.rule or policy.spec
-        return hashlib.sha256(weights or text.encode()).hexdigest()[:8]
+        return hashlib.sha256(b"".join(self._parts) or self.policy.spec.encode()).hexdigest()[:8]
+
+    @property
+    def _parts(self) -> Iterator[bytes]:
+        """All that it plays by and that its name does not tell."""
+        policy, table = self.policy, self.table
+        if policy.file is not None:
+            yield policy.file.read_bytes()
+        if policy.rule is not None:
+            yield policy.rule.encode()
+        if table is not None:
+            yield table.cards.encode() + table.shares.tobytes()
+
+    @property
+    def table(self) -> BidTable | None:
+        """By which it bids; None if it bids by none."""
+        from agents.bids.table import BidTable
+
+        return self.policy.chooser if isinstance(self.policy.chooser, BidTable) else None
 
     @functools.cached_property
     def own_steps(self) -> int | None:
@@ -64,15 +82,18 @@ class Victim:
     @functools.cached_property
     def model(self) -> Policy | None:
         """A policy with a network to start from, if possible its own; None if there is none."""
-        from agents.policies import parse_policy
+        network = self.policy.network
+        if network is not None and network.activation == "relu" and len(network.weights) > 1:
+            return self.policy
+        return self.shipped
+
+    @functools.cached_property
+    def shipped(self) -> Policy | None:
+        """The policy that comes with the project for such a table, if there is one."""
         from agents.shipped import shipped
 
-        if self.policy.network is not None and self.policy.network.activation == "relu":
-            return self.policy
-        name = f"{self.game}-{self.num_players}"
-        if name not in shipped():
-            return None
-        return parse_policy(f"net:{name}", self.game, self.num_players)
+        one = shipped().get(f"{self.game}-{self.num_players}")
+        return None if one is None else one.policy
 
     def __str__(self) -> str:
         return f"{self.game}, {self.num_players} players: {self.policy.spec}"
@@ -118,7 +139,7 @@ class Candidate:
 
 
 def candidates(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator[Candidate]:
-    """All of them, each trained, or gone on with, or found done, when its turn comes.
+    """All of them, each made, or gone on with, or found done, when its turn comes.
 
     Args:
         victim: whom they answer.
@@ -127,7 +148,24 @@ def candidates(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterat
         runs: the folder of the trainings.
     """
     yield from _trained(victim, kind, budget, runs)
+    if victim.table is not None and kind == "one":
+        yield from _best_bidder(victim, victim.table, budget, runs)
     yield from at_hand(victim, budget)
+
+
+def _best_bidder(
+    victim: Victim, table: BidTable, budget: Budget, runs: Path
+) -> Iterator[Candidate]:
+    """Who bids best among bidders by a table, and plays the cards as they do."""
+    from agents.policies import parse_policy
+    from experiments.best_bids import best_bids
+
+    num_deals = SMOKE_BID_DEALS if budget.smoke else BID_DEALS
+    folder = runs / _folder(victim, "best-bids", num_deals, budget.seed)
+    print(f"best bids: {folder}", flush=True)
+    path = best_bids(table, num_deals, budget.seed, folder)
+    policy = parse_policy(f"bids:{path}", victim.game, victim.num_players)
+    yield from _both("best bids", policy, {"deals": num_deals})
 
 
 def _trained(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator[Candidate]:
@@ -146,7 +184,7 @@ def _trained(victim: Victim, kind: Kind, budget: Budget, runs: Path) -> Iterator
 
 
 def at_hand(victim: Victim, budget: Budget) -> list[Candidate]:
-    """Those that need no training for this: all baselines, the model, and what the budget names.
+    """Those that need no training for this: baselines, networks, and what the budget names.
 
     Raises:
         ValueError: what is named is no policy for the victim's table.
@@ -155,8 +193,8 @@ def at_hand(victim: Victim, budget: Budget) -> list[Candidate]:
 
     specs = dict.fromkeys([*default_specs(victim.game), *budget.responders])
     policies = [parse_policy(spec, victim.game, victim.num_players) for spec in specs]
-    if victim.model is not None and victim.model.spec not in specs:
-        policies.append(victim.model)
+    networks = [policy for policy in (victim.model, victim.shipped) if policy is not None]
+    policies += {one.spec: one for one in networks if one.spec not in specs}.values()
     return [candidate for policy in policies for candidate in _both(policy.spec, policy, {})]
 
 
@@ -222,7 +260,8 @@ def _shape(network: Network | None) -> dict[str, Any]:
     return {"hidden": tuple(network.architecture["hidden"]), "sort_suits": network.sort_suits}
 
 
-def _folder(victim: Victim, kind: Kind, start: Start, steps: int, seed: int) -> str:
+def _folder(victim: Victim, *rest: str | int) -> str:
+    """For what is made against a victim in the way that the rest tells."""
     name = re.sub(r"[^\w.-]+", "_", victim.policy.spec)[:24]
     table = f"{victim.game}-{victim.num_players}"
-    return f"{table}-{name}-{victim.digest}-{kind}-{start}-{steps}-{seed}"
+    return "-".join(map(str, (table, name, victim.digest, *rest)))

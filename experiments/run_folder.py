@@ -93,7 +93,7 @@ class Run:
         """The facts of the run that the folder belongs to, of the same names as those of now."""
         try:
             before = json.loads(self._arguments_file.read_text(encoding="utf-8"))
-        except ValueError:
+        except (ValueError, RecursionError):
             before = None
         if not isinstance(before, dict) or before.keys() != now.keys():
             raise ValueError(
@@ -172,7 +172,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 def _parsed(line: str) -> Any:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 

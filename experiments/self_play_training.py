@@ -51,6 +51,9 @@ class SelfPlayArguments(training.TrainingArguments):
     shared: bool = False
     """Let the learner's seats share alike what they win together, as a coalition does; each sees
     its own cards only."""
+    cards: str = ""
+    """The spec of a baseline or a network that plays the cards, while only bids are learned; the
+    learner plays them if none is given. Evaluations are of the learner all the same, cards too."""
     opponents: tuple[str, ...] = ()
     """Specs of opponents, and `past` for past selves, each with =WEIGHT if it is not 1; all
     baselines and `past` if none are given."""
@@ -104,7 +107,9 @@ class SelfPlayLearner(ABC):
         self.tables = SelfPlay(
             arguments.game,
             arguments.num_players,
-            company=Company(arguments.alone, arguments.joined, opponents, arguments.shared),
+            company=Company(
+                arguments.alone, arguments.joined, opponents, arguments.shared, arguments.cards
+            ),
             rules=arguments.parsed_rules(),
             pots=training.weighted_pots(arguments.pots),
             sort_suits=arguments.sort_suits,

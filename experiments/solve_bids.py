@@ -1,8 +1,9 @@
 """Solve the bidding for a fixed play of the cards: `python -m experiments.solve_bids --help`.
 
-Writes a table, which plays as `bids:FILE`, with bounds on how far it is from an equilibrium. What
-is learnt is kept in a run folder: the same command goes on where it was stopped or killed, and
-gives the same table as if it had not been.
+Writes a table, which plays as `bids:FILE`, with bounds on how far it is from an equilibrium; with
+`--bids` one of any policy's bids, judged on the same deals. What is learnt is kept in a run folder:
+the same command goes on where it was stopped or killed, and gives the same table as if it had not
+been.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tyro
 
 from experiments.command_line import RUNS, ends_cleanly, hands_progress
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from agents.bids.gaps import Gap
     from agents.bids.solver import Game, Solution
     from agents.policies import Policy
@@ -49,6 +52,11 @@ class Arguments:
     """Deals in each iteration."""
     judge_deals: int = 2_000_000
     """Deals on which the bounds are found."""
+    bids: str | None = None
+    """Whose bids are judged in the place of solved ones: the spec of a table, a network, a baseline
+    or a rule."""
+    asked_deals: int = 100_000
+    """Deals in which it is asked, unless it is a table."""
     seed: int = 0
     """Of all deals and chances."""
     rules: tuple[str, ...] = ()
@@ -56,7 +64,8 @@ class Arguments:
     run: Path | None = None
     """Folder for what is learnt so far; runs/bids/NAME if none is given."""
     out: Path | None = None
-    """The table's file, which ends in .bids; NAME.bids in the run folder if none is given."""
+    """The table's file, which ends in .bids; NAME.bids in the run folder if none is given, or
+    NAME-judged.bids with --bids."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -69,46 +78,72 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(parsed: Arguments, command: str) -> None:
     from agents.bids.gaps import gap
-    from agents.bids.solver import sharpened
     from agents.bids.table import ENDING, WHOLE, BidTable, rounded, save_table
+    from agents.reports import check_writable
+    from bestia_env.files import check_replaceable
     from bestia_env.rules.table import check_coins
 
     check_coins("warm", parsed.warm, least=0)
     check_coins("iterations", parsed.iterations, least=parsed.warm + 1)
     check_coins("deals", parsed.deals, least=1)
+    check_coins("asked_deals", parsed.asked_deals, least=1)
     check_coins("judge_deals", parsed.judge_deals, least=100)
-    game, warm_game, cards = _games(parsed)
+    bidder = _bidder(parsed)
+    game, warm_game, cards = _games(parsed, bidder)
     folder = parsed.run or RUNS / "bids" / parsed.name
-    path = parsed.out or folder / f"{parsed.name}{ENDING}"
+    stem = parsed.name if bidder is None else f"{parsed.name}-judged"
+    path = parsed.out or folder / f"{stem}{ENDING}"
     if path.suffix != ENDING:
         raise ValueError(f"a table's name ends in {ENDING}, not {str(path)!r}")
     for parent in (folder, path.parent):
-        parent.mkdir(parents=True, exist_ok=True)
-    with hands_progress(parsed.iterations * parsed.deals + parsed.judge_deals, "deals") as progress:
-        solution, seconds = _solve(parsed, game, warm_game, folder / "solution.npz", progress)
-        shares = rounded(sharpened(solution.average(game.families)))
+        check_writable(parent)
+    check_replaceable(path)
+    learnt = parsed.iterations * parsed.deals if bidder is None else parsed.asked_deals
+    with hands_progress(learnt + parsed.judge_deals, "deals") as progress:
+        if bidder is None:
+            found = _solved(parsed, game, warm_game, folder / "solution.npz", progress)
+        else:
+            found = _asked(parsed, game, bidder, progress)
+        shares = rounded(found.chances)
         began = time.perf_counter()
         judged = shares.reshape(game.shape) / WHOLE
-        found = gap(game, judged, parsed.judge_deals, EVALUATED_FROM, progress)
+        bounds = gap(game, judged, parsed.judge_deals, EVALUATED_FROM, progress)
         judging = time.perf_counter() - began
-    spent = {"solving": seconds, "judging": judging}
-    facts = _facts(parsed, game, warm_game.cards.spec, found, command, spent)
+    facts = _facts(parsed, game, found, bounds, command, judging)
     save_table(path, BidTable(game.table.game, game.table.num_players, cards, shares, facts))
-    for line in _report(game, found):
+    for line in _report(game, bounds):
         print(line)
     print(f"wrote {path}, {path.stat().st_size:,} bytes")
 
 
-def _games(parsed: Arguments) -> tuple[Game, Game, str]:
+def _bidder(parsed: Arguments) -> Policy | None:
+    """Whose bids are judged, if they are not to be solved."""
+    from agents.bids.table import BidTable, num_players_of
+    from agents.policies import parse_policy
+
+    if parsed.bids is None:
+        return None
+    policy = parse_policy(parsed.bids, *num_players_of(parsed.name))
+    if policy.chooser is not None and not isinstance(policy.chooser, BidTable):
+        raise ValueError(
+            f"bids must be those of a table, a network, a baseline or a rule, not {parsed.bids!r}"
+        )
+    return policy
+
+
+def _games(parsed: Arguments, bidder: Policy | None) -> tuple[Game, Game, str]:
     """What is solved, the same with fast cards, and the spec of who plays the cards."""
     from agents.arena import Table
     from agents.bids.solver import Game
-    from agents.bids.table import num_players_of
+    from agents.bids.table import BidTable, num_players_of
     from agents.policies import BEST_BASELINES
     from agents.rules import parse_rules
 
     name, players = num_players_of(parsed.name)
-    cards = parsed.cards or f"net:{parsed.name}"
+    solved_for = f"net:{parsed.name}"
+    if bidder is not None and isinstance(bidder.chooser, BidTable):
+        solved_for = bidder.chooser.cards
+    cards = parsed.cards or solved_for
     policy, fast = (
         _card_player(spec, name, players)
         for spec in (cards, parsed.warm_cards or BEST_BASELINES[name])
@@ -126,10 +161,50 @@ def _card_player(spec: str, game: str, num_players: int) -> Policy:
     return policy
 
 
+class Found(NamedTuple):
+    """Bids to be judged.
+
+    Attributes:
+        chances: (nodes, classes) of the loud bid.
+        facts: where they are from.
+        seconds: that it took.
+    """
+
+    chances: np.ndarray
+    facts: dict[str, Any]
+    seconds: float
+
+
+def _asked(parsed: Arguments, game: Game, bidder: Policy, progress: Callable[[int], None]) -> Found:
+    """A policy's bids."""
+    from agents.bids.imitation import chances_in
+
+    began = time.perf_counter()
+    chances = chances_in(game, bidder, parsed.asked_deals, 0, progress)
+    facts = {"solver": f"bids of {bidder.spec}", "deals": parsed.asked_deals}
+    return Found(chances, facts, time.perf_counter() - began)
+
+
+def _solved(
+    parsed: Arguments, game: Game, warm_game: Game, path: Path, progress: Callable[[int], None]
+) -> Found:
+    """Bids learnt; the seconds are those of all runs together."""
+    from agents.bids.solver import sharpened
+
+    solution = _solve(parsed, game, warm_game, path, progress)
+    facts = {
+        "solver": "external-sampling MCCFR in batches, linear, smoothed over families",
+        "iterations": parsed.iterations,
+        "warm": [warm_game.cards.spec, parsed.warm],
+        "deals": parsed.iterations * parsed.deals,
+    }
+    return Found(sharpened(solution.average(game.families)), facts, solution.seconds)
+
+
 def _solve(
     parsed: Arguments, game: Game, warm_game: Game, path: Path, progress: Callable[[int], None]
-) -> tuple[Solution, float]:
-    """Learn, from where an earlier run stopped if there is one; and the seconds of this one."""
+) -> Solution:
+    """Learn, from where an earlier run stopped if there is one."""
     from agents.bids.solver import TREMBLE, Solution
 
     specs = warm_game.cards.spec, parsed.warm, game.cards.spec
@@ -140,7 +215,7 @@ def _solve(
             f"{path} has {solution.iterations} iterations already, more than {parsed.iterations}"
         )
     progress(solution.iterations * parsed.deals)
-    began = saved = time.perf_counter()
+    saved = time.perf_counter()
     while solution.iterations < parsed.iterations:
         first = solution.iterations * parsed.deals
         chances = solution.chances(game.families)
@@ -150,50 +225,44 @@ def _solve(
         sums = player.walk(chances, first, first + parsed.deals, TREMBLE)
         solution.step(sums, game.parents, chances)
         progress(parsed.deals)
-        if time.perf_counter() - saved > SAVE_EVERY or solution.iterations == parsed.iterations:
+        spent = time.perf_counter() - saved
+        if spent > SAVE_EVERY or solution.iterations == parsed.iterations:
+            solution.seconds += spent
             solution.save(path, setting)
             saved = time.perf_counter()
-    return solution, time.perf_counter() - began
+    return solution
 
 
 def _facts(
-    parsed: Arguments,
-    game: Game,
-    warm_cards: str,
-    found: Gap,
-    command: str,
-    seconds: dict[str, float],
-) -> dict:
+    parsed: Arguments, game: Game, found: Found, bounds: Gap, command: str, judging: float
+) -> dict[str, Any]:
     """How it was solved and what came of it, for the file's header."""
     from agents.checkpoints import git_commit, versions
 
     return {
         "rules": dataclasses.asdict(game.table.rules),
-        "solver": "external-sampling MCCFR in batches, linear, smoothed over families",
+        **found.facts,
         "command": command,
         "seed": parsed.seed,
-        "iterations": parsed.iterations,
-        "warm": [warm_cards, parsed.warm],
-        "deals": parsed.iterations * parsed.deals,
         "nash_conv": {
-            "low": found.low.mean,
-            "low_half_width": found.low.half_width,
-            "high": found.high,
-            "deals": found.num_deals,
+            "low": bounds.low.mean,
+            "low_half_width": bounds.low.half_width,
+            "high": bounds.high,
+            "deals": bounds.num_deals,
         },
-        "worths": found.worths.tolist(),
-        "seconds": {name: round(value, 1) for name, value in seconds.items()},
+        "worths": bounds.worths.tolist(),
+        "seconds": {"solving": round(found.seconds, 1), "judging": round(judging, 1)},
         "load": round(os.getloadavg()[1], 1) if hasattr(os, "getloadavg") else None,
         "commit": git_commit(),
         "versions": versions(),
     }
 
 
-def _report(game: Game, found: Gap) -> list[str]:
-    worths = " ".join(f"{worth:+.4f}" for worth in found.worths)
+def _report(game: Game, bounds: Gap) -> list[str]:
+    worths = " ".join(f"{worth:+.4f}" for worth in bounds.worths)
     return [
         f"{game.table.words}, cards by {game.cards.spec}",
-        f"NashConv from {found.low} to {found.high:+.4f} pots, {found.num_deals:,} deals",
+        f"NashConv from {bounds.low} to {bounds.high:+.4f} pots, {bounds.num_deals:,} deals",
         f"worth of the seats from the eldest on: {worths}",
     ]
 

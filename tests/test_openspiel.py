@@ -35,7 +35,7 @@ from open_spiel.python.observation import INFO_STATE_OBS_TYPE, make_observation
 
 from bestia_env import beast_v0, bestia_v0, engine
 from bestia_env.games import GAMES
-from bestia_env.openspiel import HandState, load_reduction
+from bestia_env.openspiel import BeastGame, HandState, load_reduction
 from bestia_env.reductions import REDUCTIONS
 from bestia_env.rules import beast, bestia
 from tests.sessions import OPTIONS, TABLES, members
@@ -156,6 +156,26 @@ def test_parameters_are_those_of_the_rules(name: str) -> None:
 def test_bad_parameters_are_named(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         pyspiel.load_game(text)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"match_limit": 2**31}, "match_limit must be at most 2147483647 .* 32 bits"),
+        ({"pot": 10**30}, "pot must be at most 2147483647 .* 32 bits"),
+        ({"pot": -(10**30)}, "pot must be at most 2147483647"),
+        ({"pot": 3.0}, "pot must be of type int, not 3.0"),
+        ({"players": True}, "players must be of type int, not True"),
+        ({"dealer": None}, "dealer must be of type int, not None"),
+        ({"per_pot": 1}, "per_pot must be of type bool, not 1"),
+        ({"force": True}, "unknown parameter 'force' of beast: choose among cards, "),
+    ],
+)
+def test_what_openspiel_cannot_hold_is_named(params: dict, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        load_reduction("beast2-tiny", **params)
+    with pytest.raises(ValueError, match=message):
+        BeastGame(params)
 
 
 def test_without_openspiel_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

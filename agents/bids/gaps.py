@@ -56,7 +56,7 @@ def gap(
         progress(stop - start)
     every = functools.reduce(Sums.plus, parts)
     gains = [
-        _gain(game, part, _response(game, every.plus(part, -1), chances), chances) / (stop - start)
+        _gain(game, part, response(game, every.plus(part, -1), chances), chances) / (stop - start)
         for part, (start, stop) in zip(parts, itertools.pairwise(edges), strict=True)
     ]
     worths = agent_worths(every, game.parents, game.askers, chances) / num_deals
@@ -78,16 +78,25 @@ def _best(game: Game, sums: Sums) -> np.ndarray:
     return (worths[..., 1] > worths[..., 0]).astype(float)
 
 
-def _response(game: Game, sums: Sums, chances: np.ndarray) -> np.ndarray:
-    """A response for other deals: it bids otherwise only where these speak clearly for it."""
+def response(game: Game, sums: Sums, chances: np.ndarray) -> np.ndarray:
+    """The best response for other deals: it bids otherwise only where these speak clearly for it.
+
+    Args:
+        game: of bids.
+        sums: of many deals in which all bid by `chances`.
+        chances: (nodes, classes) of the loud bid.
+
+    Returns:
+        (nodes, classes) float64, 0, 1, or as before.
+    """
     worths = sums.worths.reshape(*game.shape, 2).copy()
     visits = sums.visits.reshape(game.shape)
     later = game.parents >= 0
-    response = _clearly_better(worths, visits, chances, game.families)
-    turns = worth_of_turn(worths, response)
+    better = _clearly_better(worths, visits, chances, game.families)
+    turns = worth_of_turn(worths, better)
     np.add.at(worths[..., 0], game.parents[later], turns[later])
-    response[~later] = _clearly_better(worths, visits, chances, game.families)[~later]
-    return response
+    better[~later] = _clearly_better(worths, visits, chances, game.families)[~later]
+    return better
 
 
 def _clearly_better(

@@ -89,6 +89,7 @@ class Solution:
         visits: (nodes, classes) float64, weighted as the regrets.
         loud: (nodes, classes) float64, the sum of all chances of the loud bid, weighted.
         reach: (nodes, classes) float64, the sum of the weights.
+        seconds: that it took so far.
     """
 
     iterations: int
@@ -96,6 +97,7 @@ class Solution:
     visits: np.ndarray
     loud: np.ndarray
     reach: np.ndarray
+    seconds: float = 0.0
 
     @classmethod
     def new(cls, shape: tuple[int, int]) -> Solution:
@@ -159,7 +161,8 @@ class Solution:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 parts = {name: file[name] for name in file.files}
             made_for, iterations = str(parts.pop("setting")), int(parts.pop("iterations"))
-            found = cls(iterations, **parts)
+            seconds = float(parts.pop("seconds"))
+            found = cls(iterations, **parts, seconds=seconds)
         except Exception as error:
             raise ValueError(f"{path} holds no run of the solver: {error}") from None
         if made_for != setting:

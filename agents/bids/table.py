@@ -20,7 +20,7 @@ import numpy as np
 
 from agents.bids.games import MODULES, decides, entry, hand_class, loud, quiet
 from agents.matches import choose, turn_views
-from agents.policies import CHECKPOINTS, DRAWS, Policy, parse_policy
+from agents.policies import CHECKPOINTS, DRAWS, Policy, parse_compiled
 from bestia_env._jit import jit
 from bestia_env.files import read_bounded, write_whole
 from bestia_env.games import GAMES
@@ -69,8 +69,8 @@ class BidTable:
 
     @functools.cached_property
     def card_player(self) -> Policy:
-        """Who plays the cards."""
-        return parse_policy(self.cards, self.game, self.num_players)
+        """Who plays the cards: no table, which might name itself, and nobody who asks one."""
+        return parse_compiled(self.cards, self.game, self.num_players)
 
     def act_batch(self, states: np.ndarray, hands: np.ndarray, chances: np.ndarray) -> np.ndarray:
         """Bid for the seat to act in each of some hands; see `Chooser`."""
@@ -194,7 +194,8 @@ def _unpacked(path: Path, packed: bytes, header: dict[str, Any]) -> np.ndarray:
         whole = unpacker.decompress(packed, wanted + 1)
     except zlib.error as error:
         raise ValueError(f"{path} is damaged: {error}") from None
-    if hashlib.sha256(whole).hexdigest() != header["sha256"]:
+    is_all = unpacker.eof and not unpacker.unused_data and header["entries"] == wanted
+    if not is_all or hashlib.sha256(whole).hexdigest() != header["sha256"]:
         raise ValueError(f"{path} is damaged: its entries are not those that were written")
     return np.frombuffer(whole, np.uint8)
 
@@ -218,8 +219,6 @@ def parse(spec: str, game: str, num_players: int) -> Policy:
         cards = table.card_player
     except ValueError as error:
         raise ValueError(f"{path} is no sound table: {error}") from None
-    if cards.chooser is not None or cards.program is not None:
-        raise ValueError(f"{path} is no sound table: {table.cards!r} cannot play its cards")
     chooser: Any = table  # the protocol would have what may be changed
     return dataclasses.replace(cards, spec=spec, chooser=chooser)
 
@@ -230,11 +229,10 @@ def names() -> list[str]:
 
 
 def _shipped_path(spec: str, name: str) -> Path:
-    path = CHECKPOINTS / f"{name}{ENDING}"
-    if not path.exists():
+    if name not in names():
         known = ", ".join(names())
         raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {known}")
-    return path
+    return CHECKPOINTS / f"{name}{ENDING}"
 
 
 def table_of(policy: Policy) -> BidTable:

@@ -114,14 +114,20 @@ def walk_deals(desk, chances, tremble, player, keys, carried, first, stop, sums)
         stop: one past the last.
         sums: `Sums`.
     """
-    n = desk.hands.size
     for deal in range(first, stop):
-        start_session(desk.states, 0, stream(keys[0], deal), n - 1, carried)
-        for seat in range(n):
-            desk.hands[seat] = hand_class(desk.states[0], seat)
+        deal_at(desk, keys[0], carried, deal)
         luck = stream(keys[1], deal)
         for target in range(sums.unasked.size):
             _walk(desk, chances, tremble, player, deal, luck, target, sums)
+
+
+@jit
+def deal_at(desk, key, carried, deal):
+    """Deal the first state of a desk, and class the hands."""
+    n = desk.hands.size
+    start_session(desk.states, 0, stream(key, deal), n - 1, carried)
+    for seat in range(n):
+        desk.hands[seat] = hand_class(desk.states[0], seat)
 
 
 @jit
@@ -164,7 +170,7 @@ def _comes_to_choose(desk, top, chances, tremble, player, deal, luck, target):
                 return False
             desk.rng[0] = stream(luck, LUCK + outcome(s))
         if not decides(s):
-            action = _card(desk, top, player)
+            action = play_card(desk, top, player)
         elif agent(s) == target:
             return True
         else:
@@ -180,7 +186,7 @@ def _comes_to_choose(desk, top, chances, tremble, player, deal, luck, target):
 
 
 @jit
-def _card(desk, top, player):
+def play_card(desk, top, player):
     """What the player of the cards does in the place of the seat to act."""
     s = desk.states[top]
     choices = legal(s)

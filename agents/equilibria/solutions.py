@@ -12,7 +12,7 @@ import functools
 import hashlib
 import io
 import json
-import zipfile
+import math
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -73,8 +73,14 @@ def quantised(table: np.ndarray, tree: Tree) -> np.ndarray:
 
 
 def behaviour(weights: np.ndarray, tree: Tree) -> np.ndarray:
-    """The behaviour (S,) float64 that weights (S,) stand for."""
+    """The behaviour (S,) float64 that weights (S,) stand for.
+
+    Raises:
+        ValueError: the weights of an information set are all 0.
+    """
     sums = np.add.reduceat(weights.astype(np.float64), tree.first_slot[:-1])
+    if not sums.all():
+        raise ValueError(f"information set {int(sums.argmin())} has no weight on any action")
     return weights / sums[tree.slot_set]
 
 
@@ -166,18 +172,37 @@ def load(name: str, folder: Path = SOLUTIONS) -> Solution:
         if weights.shape != (certificate["slots"],) or weights.dtype != np.uint16:
             raise ValueError("its weights have another shape than it says")
         return Solution(_reduction(certificate), weights, certificate)
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+    except Exception as error:  # zip and numpy raise many kinds for what is no file of theirs
         raise ValueError(f"{path} is no equilibrium: {error}") from None
 
 
 def _certificate(path: Path) -> dict[str, Any]:
     try:
         facts = json.loads(read_bounded(path, _MAX_BYTES))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ValueError(f"{path} is no certificate: {error}") from None
     if not isinstance(facts, dict) or facts.get("format") != FORMAT:
         raise ValueError(f"{path} is no certificate of {FORMAT!r}")
+    players = facts.get("num_players")
+    sound = {
+        "tree_sha256": isinstance(facts.get("tree_sha256"), str),
+        "nash_conv": _are_numbers([facts.get("nash_conv")], 1),
+        "values": _are_numbers(facts.get("values"), players),
+        "best_responses": _are_numbers(facts.get("best_responses"), players),
+    }
+    wrong = [f"{name} is {facts.get(name)!r}" for name, is_sound in sound.items() if not is_sound]
+    if wrong:
+        raise ValueError(f"{path} is no certificate: its {wrong[0]}")
     return facts
+
+
+def _are_numbers(values: Any, count: Any) -> bool:
+    """Is it a list of so many finite numbers?"""
+    return (
+        isinstance(values, list)
+        and len(values) == count
+        and all(isinstance(value, int | float) and math.isfinite(value) for value in values)
+    )
 
 
 def _reduction(certificate: dict[str, Any]) -> Reduction:

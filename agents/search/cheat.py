@@ -7,12 +7,12 @@ refuses to choose. The others are taken to see all cards too once these are play
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 
 import numpy as np
 
 from agents.search.leaves import Field, Room, make_room, value_actions
+from agents.search.rooms import kept_by_thread
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
 from bestia_env.rules.dispatch import legal
@@ -44,7 +44,7 @@ def choose_batch(states, hands, rngs, actions, leaf, field, room):
         actions[k] = best
 
 
-@functools.lru_cache(maxsize=16)
+@kept_by_thread
 def _room(game: str, num_players: int) -> Room:
     return make_room(game, num_players, 1)
 

@@ -9,7 +9,6 @@ All seats want their own equity. The action that was walked most often is chosen
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from agents.baselines.dispatch import act
 from agents.matches import turn_views
 from agents.search.hearing import draw_heard_worlds
 from agents.search.leaves import Field
+from agents.search.rooms import kept_by_thread
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, member, size
 from bestia_env.games import game_named
@@ -83,9 +83,9 @@ class Room(NamedTuple):
     tree: Tree
 
 
-@functools.lru_cache(maxsize=16)
+@kept_by_thread
 def make_room(game: str, num_players: int, iterations: int) -> Room:
-    """Room for so many walks; one for all searches of a process."""
+    """Room for so many walks; one for all searches of a thread."""
     dtype, nodes = game_named(game).dtype, iterations + 1
     one, many = (np.zeros(count, dtype) for count in (1, _WORLDS))
     child, sibling, action, walks, chances, path = np.zeros((6, nodes), np.int64)

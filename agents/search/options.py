@@ -44,9 +44,11 @@ def whole(low: int, high: int) -> Reader:
     """Reads a whole number in a range."""
 
     def read(value: str) -> int:
-        if not (value.isascii() and value.isdigit()) or not low <= int(value) <= high:
+        digits = value.lstrip("0") or "0"
+        is_number = value.isascii() and value.isdigit() and len(digits) <= len(str(high))
+        if not is_number or not low <= int(digits) <= high:
             raise ValueError(f"a whole number from {low} to {high}")
-        return int(value)
+        return int(digits)
 
     return read
 

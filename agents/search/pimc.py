@@ -13,7 +13,6 @@ margin. Where that is not clear more worlds are drawn.
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,6 +26,7 @@ from agents.replays import in_tricks
 from agents.search import leaves
 from agents.search.hearing import draw_heard_worlds
 from agents.search.leaves import LEAVES, Field, value_actions
+from agents.search.rooms import kept_by_thread
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, size, without_lowest
 from bestia_env.games import game_named
@@ -81,9 +81,9 @@ class Room(NamedTuple):
     leaves: leaves.Room
 
 
-@functools.lru_cache(maxsize=16)
+@kept_by_thread
 def make_room(game: str, num_players: int, num_worlds: int, rounds: int) -> Room:
-    """Room for searches with so many worlds a round; one for all of a process."""
+    """Room for searches with so many worlds a round; one for all of a thread."""
     dtype = game_named(game).dtype
     return Room(
         np.zeros(1, dtype),

@@ -1,29 +1,30 @@
 """One seat against all others, who know all cards and want nothing but its ruin.
 
 Alpha-beta: a card is given up once it is worse for its player than one found before. What the seat
-scores so it can be sure of, however the others play. What has been found out about a position
-serves, in Beast, for all that differ from it in cards that did not tell only.
+scores so it can be sure of, however the others play. In Beast a hand is worth but two or three
+different scores, and the search asks for each whether it is reached; what it has found out serves
+for all positions that differ in what did not tell only.
 """
 
 from __future__ import annotations
 
-from agents.solve.outcomes import is_over, score, write_bounds
-from agents.solve.partitions import is_found, keep, note_holders, told_by_all
-from agents.solve.past import NEVER, sure_tricks
+from numba.extending import overload
+
+from agents.solve import coalition_beast, coalition_bestia
+from agents.solve.needs import ask
+from agents.solve.outcomes_beast import next_worth, seats_worth
+from agents.solve.past import NEVER
 from agents.solve.search import (
     begin,
     distinct_cards,
     likely_card,
-    play_last_trick,
     play_next,
-    ranks_of,
-    slot_again,
-    slot_of,
-    tricks_left,
+    void_table,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, nth
-from bestia_env.rules.tricks import suit_cards
+from bestia_env.bits import ZERO, bit, has, lowest, nth, without_lowest
+from bestia_env.rules import beast
+from bestia_env.rules.dispatch import legal, rulebook_of
 
 
 @jit
@@ -59,15 +60,15 @@ def solve_coalition_batch(states, seats, room, roots):
     """
     num_nodes = 0
     for i in range(states.size):
-        num_nodes += solve_coalition(states, i, seats[i], room, roots[i])
+        room.facts[0].seat = seats[i]
+        num_nodes += _solve(states, i, room, roots[i])
     return num_nodes
 
 
 @jit
 def _solve(states, i, room, root):
     begin(states, i, room)
-    room.frames[0].least, room.frames[0].most = -NEVER, NEVER
-    _open(room, 0, -NEVER, NEVER)
+    _prepare(room, root)
     ply = num_nodes = 0
     while True:
         f = room.frames[nth(ply)]
@@ -80,20 +81,78 @@ def _solve(states, i, room, root):
                 ply += 1
                 room.frames[nth(ply)].left = distinct_cards(room, ply)
                 _open(room, ply, f.low, f.high)
-        elif ply == 0:
-            room.scores[0, 0] = f.score
-            return num_nodes
-        else:
+        elif ply > 0:
             ply -= 1
             _remember(room, ply)
             _back_up(room, ply, root)
+        elif not _ask_more(room, root):
+            _write_values(room, root)
+            return num_nodes
+
+
+# What is asked: once for the score; where all depends on who wins, once for every score but the
+# least whether a card brings as much.
+
+
+@jit
+def _prepare(room, root):
+    """Before anything is asked every card brings the least."""
+    facts, f = room.facts[0], room.frames[0]
+    facts.wanted = bit(facts.seat)
+    f.most = next_worth(room, facts.seat, -NEVER) if facts.few else -NEVER
+    f.left, cards = ZERO, f.left
+    while cards != ZERO:
+        root[nth(lowest(cards))] = f.most
+        cards = without_lowest(cards)
+
+
+@jit
+def _ask_more(room, root):
+    """Ask of the cards that have brought what was asked last, if there is more; is there?"""
+    facts, f = room.facts[0], room.frames[0]
+    f.least, f.most = f.most, next_worth(room, facts.seat, f.most) if facts.few else NEVER
+    f.left = _cards_worth(root, distinct_cards(room, 0), f.least)
+    if f.least == f.most or f.left == ZERO:
+        return False
+    void_table(room)
+    if facts.few:
+        ask(room, seats_worth(room, facts.seat, f.most))
+    _open(room, 0, f.least, f.most)
+    return True
+
+
+@jit
+def _cards_worth(root, cards, worth):
+    found = ZERO
+    while cards != ZERO:
+        if root[nth(lowest(cards))] == worth:
+            found |= bit(lowest(cards))
+        cards = without_lowest(cards)
+    return found
+
+
+@jit
+def _write_values(room, root):
+    """Write the score of the root, and of cards that are as good as the one below them."""
+    distinct = distinct_cards(room, 0)
+    ours, cards = room.frames[0].turn == room.facts[0].seat, legal(room.states[0])
+    below, best = lowest(cards), -NEVER if ours else NEVER
+    while cards != ZERO:
+        card = lowest(cards)
+        if not has(distinct, card):
+            root[nth(card)] = root[nth(below)]
+        found = root[nth(card)]
+        best = max(best, found) if ours else min(best, found)
+        cards, below = without_lowest(cards), card
+    room.scores[0, 0] = best
 
 
 @jit
 def _is_ours(room, f):
-    """Is the trick going to the side that is to act?"""
-    seat = room.facts[0].seat
-    return (f.best_seat == seat) == (f.turn == seat)
+    """Does the trick go to where the side that is to act would have it?"""
+    if f.turn == room.facts[0].seat:
+        return f.best_seat == f.turn
+    return not has(room.facts[0].wanted, f.best_seat)
 
 
 @jit
@@ -107,52 +166,8 @@ def _open(room, ply, low, high):
 def _is_known(room, ply):
     """Write the score after the card just tried, if it is known or known to be of no use."""
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    g.least, g.most, g.told = -NEVER, NEVER, ZERO
-    if g.laid > 0:
-        return False
-    if tricks_left(room, g) == 1:
-        play_last_trick(room, g)
-    if is_over(room, g, tricks_left(room, g)):
-        g.score = score(room, g.past, room.facts[0].seat)
-        return True
-    return _is_found(room, f, g) if room.facts[0].alike else _is_remembered(room, f, g)
-
-
-@jit
-def _is_remembered(room, f, g):
-    """Write the score of g if bounds or the slot of the position leave no more to ask."""
-    write_bounds(room, g, tricks_left(room, g), sure_tricks(room, g), room.facts[0].seat)
-    if _is_decided(f, g):
-        return True
-    slot = slot_of(room, g)
-    if slot.key == g.key:
-        g.least, g.most = max(g.least, slot.low), min(g.most, slot.high)
-    return _is_decided(f, g)
-
-
-@jit
-def _is_found(room, f, g):
-    """Write the score of g if bounds or a pattern leave no more to ask; and which ranks told."""
-    s, left, seat = room.states[0], tricks_left(room, g), room.facts[0].seat
-    write_bounds(room, g, left, ZERO, seat)
-    if _is_decided(f, g):
-        return True
-    least, most, sure = g.least, g.most, sure_tricks(room, g)
-    if sure != ZERO:
-        write_bounds(room, g, left, sure, seat)
-        if _is_decided(f, g):
-            g.told = g.held & suit_cards(s.trump, ranks_of(s))
-            return True
-        g.least, g.most = least, most
-    note_holders(room, g)
-    return is_found(room, f, g)
-
-
-@jit
-def _is_decided(f, g):
-    """Write the score of g if its bounds leave no more to ask in the window of f."""
-    g.score = g.least if g.least >= f.high else g.most
-    return g.least == g.most or g.least >= f.high or g.most <= f.low
+    g.least, g.most, g.told, g.need = -NEVER, NEVER, ZERO, ZERO
+    return g.laid == 0 and known_at_trick(room.states[0], room, f, g)
 
 
 @jit
@@ -164,11 +179,7 @@ def _remember(room, ply):
     g.score = min(max(g.score, g.least), g.most)
     low = g.score if g.score > f.low else g.least
     high = g.score if g.score < f.high else g.most
-    if room.facts[0].alike:
-        keep(room, g, low, high)
-    else:
-        slot = slot_again(room, g)
-        slot.key, slot.low, slot.high = g.key, low, high
+    remember(room.states[0], room, g, low, high)
 
 
 @jit
@@ -178,19 +189,53 @@ def _back_up(room, ply, root):
     At the root the window stays open, so that the score of every card is exact.
     """
     f, g = room.frames[nth(ply)], room.frames[nth(ply + 1)]
-    found, told = g.score, g.told | g.won if g.laid == 0 else g.told
-    if f.turn == room.facts[0].seat:
-        f.score = max(f.score, found)
-    else:
-        f.score = min(f.score, found)
+    found, won = g.score, g.score >= f.high
     if ply == 0:
         root[nth(f.card)] = found
         return
     if f.turn == room.facts[0].seat:
+        f.score = max(f.score, found)
         f.low = max(f.low, f.score)
     else:
+        f.score = min(f.score, found)
         f.high = min(f.high, f.score)
-    if f.low < f.high:
-        f.told |= told_by_all(room, f, told)
-    else:
-        f.told, f.left = told, ZERO
+    add_reasons(room.states[0], room, f, g, won)
+    if f.low >= f.high:
+        f.left = ZERO
+
+
+def _game_of(s):
+    return coalition_beast if rulebook_of(s) is beast else coalition_bestia
+
+
+def known_at_trick(s, room, f, g):
+    """Write the score of g, where a trick begins, if it is known or known to be of no use."""
+    return _game_of(s).is_known(room, f, g)
+
+
+def remember(s, room, g, low, high):
+    """Keep bounds of the score of g."""
+    _game_of(s).remember(room, g, low, high)
+
+
+def add_reasons(s, room, f, g, won):
+    """Note what the score of f rests on, the card just tried having led to g."""
+    _game_of(s).add_reasons(room, f, g, won)
+
+
+@overload(known_at_trick)
+def _known_at_trick(s, room, f, g):
+    implementation = _game_of(s).is_known
+    return lambda s, room, f, g: implementation(room, f, g)
+
+
+@overload(remember)
+def _keep(s, room, g, low, high):
+    implementation = _game_of(s).remember
+    return lambda s, room, g, low, high: implementation(room, g, low, high)
+
+
+@overload(add_reasons)
+def _add_reasons(s, room, f, g, won):
+    implementation = _game_of(s).add_reasons
+    return lambda s, room, f, g, won: implementation(room, f, g, won)

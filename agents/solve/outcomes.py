@@ -9,8 +9,9 @@ import numpy as np
 from numba.extending import overload
 
 from agents.solve import outcomes_beast, outcomes_bestia
+from agents.solve.certain import sure_tricks
 from agents.solve.outcomes_beast import may_win
-from agents.solve.past import NEVER, fines_of, front_of, sure_tricks, tricks_of, with_front
+from agents.solve.past import fines_of, front_of, tricks_of, with_front
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
 from bestia_env.rules import beast
@@ -21,17 +22,18 @@ FACTS = np.dtype(
     (
         np.record,
         [
-            ("kept", np.int64),  # how many patterns have been, in this search
+            ("kept", np.int64),  # how many patterns have been
+            ("void", np.int64),  # and how many of them before this search
             ("search", np.uint64),  # the number of this search
             ("stamp", np.uint64),  # in its keys, so that what others left is void
             ("seat", np.int64),  # who plays against all others
+            ("wanted", np.uint64),  # the set of seats whose tricks please it
             ("tricks", np.int64),  # in a hand
             ("playing", np.uint64),  # the set of seats that do
             ("num_playing", np.int64),
             ("fine", np.int64),  # coins that a revoke, a breach or a bête costs
             ("judged", np.bool_),  # are there cards that cost a fine?
             ("few", np.bool_),  # does who wins the hand tell all of its outcome?
-            ("alike", np.bool_),  # do ranks that do not tell make no difference?
             ("by_name", np.bool_),  # do the names of cards tell, beside their order?
         ],
     )
@@ -57,18 +59,6 @@ def is_over(room, g, left):
     """Is the hand over? In Beast it ends with a majority of the tricks (B-15)."""
     front = front_of(g.past)
     return left == 0 or (front != NOBODY and 2 * tricks_of(g.past, front) >= room.facts[0].tricks)
-
-
-@jit
-def write_bounds(room, g, left, sure, seat):
-    """Bounds of the seat's score where a trick begins, as g.least and g.most.
-
-    That many tricks are left, and some are sure already, see `agents.solve.past.sure_tricks`.
-    """
-    if room.facts[0].judged:
-        g.least, g.most = -NEVER, NEVER
-    else:
-        plain_bounds(room.states[0], room, g, left, sure, seat)
 
 
 # Which outcome a seat prefers (max^n).
@@ -174,11 +164,6 @@ def plain_score(s, room, past, seat):
     return _game_of(s).score(room, past, seat)
 
 
-def plain_bounds(s, room, g, left, sure, seat):
-    """Bounds of the seat's score where a trick begins, without fines."""
-    _game_of(s).write_bounds(room, g, left, sure, seat)
-
-
 @overload(playing_seats)
 def _playing_seats(s):
     implementation = _game_of(s).playing_seats
@@ -213,9 +198,3 @@ def _find_worth(s, states, i, room):
 def _plain_score(s, room, past, seat):
     implementation = _game_of(s).score
     return lambda s, room, past, seat: implementation(room, past, seat)
-
-
-@overload(plain_bounds)
-def _plain_bounds(s, room, g, left, sure, seat):
-    implementation = _game_of(s).write_bounds
-    return lambda s, room, g, left, sure, seat: implementation(room, g, left, sure, seat)

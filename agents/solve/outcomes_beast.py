@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from agents.solve.past import (
     NEVER,
-    fines_of,
     front_of,
     past_of,
     total_of,
@@ -14,7 +13,7 @@ from agents.solve.past import (
     with_trick,
 )
 from bestia_env._jit import jit
-from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth, without_lowest
+from bestia_env.bits import ONE, ZERO, bit, has, nth
 from bestia_env.rules.beast import obedient_cards, settle_tricks
 from bestia_env.rules.table import NOBODY, match, settled_score
 
@@ -53,7 +52,6 @@ def find_worth(states, i, room):
     facts.fine = match(s)
     facts.judged = s.revoke_allowed
     facts.by_name = False
-    facts.alike = True
     facts.few = not s.revoke_allowed
     for winner in range(s.num_players):
         s.front = winner
@@ -71,24 +69,23 @@ def score(room, past, seat):
 
 
 @jit
-def fines(s, room, past):
-    """How many fines all owe."""
-    count = 0
-    for seat in range(s.num_players):
-        count += fines_of(past, seat)
-    return count
+def seats_worth(room, seat, least):
+    """The set of winners by whom the seat scores so much at least, nobody having revoked."""
+    winners = ZERO
+    for winner in range(room.states[0].num_players):
+        if room.worth[nth(winner), nth(seat)] >= least:
+            winners |= bit(winner)
+    return winners
 
 
 @jit
-def write_bounds(room, g, left, sure, seat):
-    """Bounds of the seat's score where a trick begins, by who may still win."""
-    least, most = NEVER, -NEVER
-    winners = may_win(room, g, left, sure)
-    while winners != ZERO:
-        worth = room.worth[nth(lowest(winners)), nth(seat)]
-        least, most = min(least, worth), max(most, worth)
-        winners = without_lowest(winners)
-    g.least, g.most = least, most
+def next_worth(room, seat, worth):
+    """The seat's next better score than `worth`, or `worth` if it has none."""
+    better = NEVER
+    for winner in range(room.states[0].num_players):
+        if room.worth[nth(winner), nth(seat)] > worth:
+            better = min(better, room.worth[nth(winner), nth(seat)])
+    return better if better < NEVER else worth
 
 
 @jit

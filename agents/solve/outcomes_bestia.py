@@ -67,7 +67,7 @@ def find_worth(states, i, room):
     facts.fine = match(s)
     facts.judged = s.revoke_allowed or s.maxims == PENALTY
     facts.by_name = s.maxims != MAXIMS_OFF
-    facts.few = facts.alike = False
+    facts.few = False
     n = s.num_players
     for seat in range(n):
         bete = match(s) if is_in(s, seat) else 0

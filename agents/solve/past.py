@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, lowest, nth, without_lowest
-from bestia_env.rules.tricks import suit_cards
+from bestia_env.bits import ZERO, nth
 
 _WIDTH = np.uint64(6)
 _1, _2, _3, _4, _7 = (np.uint64(k) for k in (1, 2, 3, 4, 7))
@@ -88,24 +87,6 @@ def fines_of(past, seat):
 def some_of(past):
     """The lowest bit of every seat that has taken a trick."""
     return (past | (past >> _1) | (past >> _2)) & EACH
-
-
-@jit
-def sure_tricks(room, g):
-    """What trumps alone make sure of where a trick begins, placed as tricks are in the past.
-
-    A trump loses to a higher one in the same trick only: those of a seat that are left when as many
-    as possible are paired with higher ones of others take a trick each, whatever anybody plays
-    (B-12). A greedy pass from the lowest trump finds the pairs of all seats at once.
-    """
-    s = room.states[0]
-    trumps = g.held & suit_cards(s.trump, s.pack.size // 4)
-    waiting = ZERO
-    while trumps != ZERO:
-        holder = _1 << place(room.owner[nth(lowest(trumps))])
-        waiting = waiting - (some_of(waiting) & ~holder) + holder
-        trumps = without_lowest(trumps)
-    return waiting
 
 
 @jit

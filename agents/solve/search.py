@@ -23,13 +23,13 @@ from agents.solve.outcomes import (
     note_past,
     playing_seats,
 )
-from agents.solve.partitions import PATTERN, WAYS, who_took
+from agents.solve.partitions import PATTERN, who_took
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, first_from, lowest, nth, or_else, size, without_lowest
 from bestia_env.games import game_named
 from bestia_env.rng import stream
 from bestia_env.rules.dispatch import legal
-from bestia_env.rules.table import NO_CARD
+from bestia_env.rules.table import NO_CARD, check_coins
 from bestia_env.rules.tricks import (
     beats,
     cards_that_beat,
@@ -47,6 +47,7 @@ FRAME = np.dtype(
             ("held", np.uint64),  # the cards in all hands
             ("past", np.uint64),  # tricks taken and so on, see `agents.solve.outcomes`
             ("key", np.uint64),  # of the position, where a trick begins
+            ("top_key", np.uint64),  # and of who holds the highest cards
             ("card", np.int64),  # the card tried last
             ("turn", np.int64),
             ("trick", np.int64),  # the number of the trick, from 0
@@ -59,6 +60,8 @@ FRAME = np.dtype(
             # Of the search.
             ("told", np.uint64),  # the cards whose ranks tell in the score
             ("holders", np.uint64, (4,)),  # see `agents.solve.partitions`
+            ("need", np.uint64),  # what of the past tells in the score, see `agents.solve.needs`
+            ("ahead", np.uint64, (2,)),  # the same of the position
             ("possible", np.uint64),  # the ways it may end, if they are few (max^n of Beast)
             ("outcome", np.uint64),  # how the hand ends by the best card so far (max^n)
             ("score", np.int64),  # what it brings (coalition)
@@ -98,8 +101,10 @@ class Room(NamedTuple):
         after: (n,) int64, the next seat that plays.
         worth: (rows, columns) int64, see `agents.solve.outcomes`.
         better: (n + 1, n) uint64, likewise.
+        pairs: (n,) uint64, see `agents.solve.needs`.
         slots: (slots,) SLOT, the table.
-        patterns: (slots or more,) PATTERN, the table of the coalition in Beast.
+        chains: (slots,) int64, see `agents.solve.partitions`.
+        patterns: (slots,) PATTERN, the table of the coalition in Beast.
     """
 
     scores: np.ndarray
@@ -111,7 +116,9 @@ class Room(NamedTuple):
     after: np.ndarray
     worth: np.ndarray
     better: np.ndarray
+    pairs: np.ndarray
     slots: np.ndarray
+    chains: np.ndarray
     patterns: np.ndarray
 
 
@@ -128,8 +135,7 @@ def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
     """
     chosen = game_named(game)
     chosen.check_seats(num_players)
-    if not 0 <= slot_bits <= 28:
-        raise ValueError(f"slot_bits must be from 0 to 28, not {slot_bits!r}")
+    check_coins("slot_bits", slot_bits, least=0, most=28)
     tricks = chosen.tricks(num_players)
     return Room(
         np.zeros((1, num_players), np.int64),
@@ -141,8 +147,10 @@ def make_room(game: str, num_players: int, slot_bits: int = 15) -> Room:
         np.zeros(num_players, np.int64),
         np.zeros((num_players, max(num_players, tricks + 1)), np.int64),
         np.zeros((num_players + 1, num_players), np.uint64),
+        np.zeros(num_players, np.uint64),
         np.zeros(1 << slot_bits, SLOT),
-        np.zeros(max(WAYS, 1 << slot_bits) if game == "beast" else WAYS, PATTERN),
+        np.zeros(1 << slot_bits, np.int64),
+        np.zeros(1 << slot_bits if game == "beast" else 1, PATTERN),
     )
 
 
@@ -152,15 +160,22 @@ def begin(states, i, room):
     room.states[0] = states[i]
     s, facts, f = room.states[0], room.facts[0], room.frames[0]
     _seat_players(s, room)
-    facts.search += ONE
-    facts.stamp = stream(facts.search, ZERO)
-    facts.kept = 0
+    void_table(room)
     facts.tricks = s.trick + size(s.hands[nth(s.turn)])
     f.past = note_past(s)
     f.turn, f.trick, f.laid, f.cards = s.turn, s.trick, table_cards(s), trick_cards(s)
     f.led, f.best, f.best_seat = s.led, s.best, s.best_seat
     f.left = legal(s)
     find_worth(s, states, i, room)
+
+
+@jit
+def void_table(room):
+    """Let nothing that has been found out so far count."""
+    facts = room.facts[0]
+    facts.search += ONE
+    facts.stamp = stream(facts.search, ZERO)
+    facts.void = facts.kept
 
 
 @jit
@@ -230,14 +245,20 @@ def tricks_left(room, f):
 
 @jit
 def play_last_trick(room, g):
-    """Everybody plays the one card left; `told` is what told in that trick."""
-    won, g.cards = g.won, g.held
+    """Everybody plays the one card left; `told` is what told in that trick.
+
+    Returns:
+        Who took it; g still tells who took the trick before, and by which card.
+    """
+    won, taker, g.cards = g.won, g.turn, g.held
     for _ in range(room.facts[0].num_playing):
         cards = room.dealt[nth(g.turn)] & g.held
         _lay(room, g.turn, lowest(cards), g, g)
         g.turn = room.after[nth(g.turn)]
     _gather(room, g)
+    last, g.turn = g.turn, taker
     g.told, g.won = g.won, won
+    return last
 
 
 @jit

@@ -9,6 +9,7 @@ import numpy as np
 from agents.solve.coalition import solve_coalition
 from agents.solve.maxn import solve_maxn
 from agents.solve.search import Room, make_room
+from bestia_env.deals import is_integer
 from bestia_env.games import GAMES, Game
 from bestia_env.rules.dispatch import legal
 from bestia_env.rules.table import NOBODY
@@ -81,7 +82,7 @@ def solve(
     game = _checked_game(state)
     _check(state[0], game, seat, against)
     n, turn = int(state[0].num_players), int(state[0].turn)
-    room = room or make_room(game.name, n)
+    room = make_room(game.name, n) if room is None else _checked_room(room, game, n)
     if against == "each":
         scores, column, sign = np.zeros((game.pack.size, n), np.int64), turn, 1
         num_nodes = solve_maxn(state, 0, room, scores)
@@ -109,11 +110,18 @@ def _checked_game(state: np.ndarray) -> Game:
     return games[0]
 
 
+def _checked_room(room: Room, game: Game, n: int) -> Room:
+    """Raise a ValueError if a room is of another table, beyond whose arrays would be written."""
+    if room.states.dtype != game.dtype or room.dealt.size != n:
+        raise ValueError(f"room must be of {game.name} with {n} players, as `make_room` makes it")
+    return room
+
+
 def _check(s: np.record, game: Game, seat: int | None, against: str) -> None:
     """Raise a ValueError unless the tricks of s can be solved for the seat."""
     if against not in AGAINST:
         raise ValueError(f"against must be one of {', '.join(AGAINST)}, not {against!r}")
-    if seat is not None and seat not in range(s.num_players):
+    if seat is not None and not (is_integer(seat) and seat in range(s.num_players)):
         raise ValueError(f"seat must be from 0 to {s.num_players - 1}, not {seat!r}")
     phase = game.phases(s.phase)
     if phase.name != "TRICKS":

@@ -9,7 +9,8 @@ Importing this module registers `python_beast` and `python_bestia`:
     small = bestia_env.openspiel.load_reduction("beast2-small")
 
 It needs OpenSpiel: pip install 'bestia_env[openspiel]'. One hand is one game. Parameters are every
-option of `BeastRules` or `BestiaRules` by its name (integers of OpenSpiel have 32 bits), and
+option of `BeastRules` or `BestiaRules` by its name (integers of OpenSpiel have 32 bits: of larger
+ones `pyspiel.load_game` says no more than "CHECK_TRUE(success)" or "Unable to cast"), and
 
 | Parameter | Default | Meaning |
 |---|---|---|
@@ -45,7 +46,7 @@ from bestia_env.games import GAMES
 from bestia_env.observe import write_observation
 from bestia_env.openspiel.hands import CHANCE, TERMINAL, Hand
 from bestia_env.openspiel.resampling import Deal, deal_of, guess, replay
-from bestia_env.openspiel.tables import copied, parameters, table_of
+from bestia_env.openspiel.tables import check_parameters, copied, parameters, table_of
 from bestia_env.reductions import reduction_named
 from bestia_env.rules.table import NOBODY
 from bestia_env.view import look
@@ -240,6 +241,7 @@ class HandGame(pyspiel.Game):
         Raises:
             ValueError: one has a value that is not allowed.
         """
+        check_parameters(GAMES[name], params or {})
         chosen = parameters(GAMES[name]) | (params or {})
         self.table = table_of(name, tuple(sorted(chosen.items())))
         super().__init__(_game_type(name, self.table.is_equity), self._info(), params or {})
@@ -325,4 +327,5 @@ def load_reduction(name: str, **params: Any) -> pyspiel.Game:
     """
     reduction = reduction_named(name)
     chosen = {"players": reduction.num_players, **asdict(reduction.rules), **params}
+    check_parameters(GAMES[reduction.game], chosen)
     return pyspiel.load_game(f"python_{reduction.game}", chosen)

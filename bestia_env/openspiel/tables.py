@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -19,12 +19,30 @@ from bestia_env.rules.table import NOBODY
 REWARDS = ("equity", "coins")
 OWN_PARAMETERS = {"players": 4, "dealer": 0, "pot": 0, "reward": REWARDS[0], "per_pot": True}
 """Those beside the options of the rules, with their defaults."""
+MOST_INTEGER = 2**31 - 1
 _NO_KEY = np.uint64(0)
 
 
 def parameters(game: Game) -> dict[str, Any]:
     """All parameters of a game of OpenSpiel, with their defaults."""
     return OWN_PARAMETERS | {field.name: field.default for field in fields(game.rules)}
+
+
+def check_parameters(game: Game, given: Mapping[str, Any]) -> None:
+    """Raise a ValueError unless OpenSpiel can hold these parameters, of their defaults' types."""
+    defaults = parameters(game)
+    for name, value in given.items():
+        if name not in defaults:
+            known = ", ".join(sorted(defaults))
+            raise ValueError(f"unknown parameter {name!r} of {game.name}: choose among {known}")
+        kind = type(defaults[name])
+        if type(value) is not kind:
+            raise ValueError(f"{name} must be of type {kind.__name__}, not {value!r}")
+        if kind is int and not -MOST_INTEGER <= value <= MOST_INTEGER:
+            raise ValueError(
+                f"{name} must be at most {MOST_INTEGER} in size, as integers of OpenSpiel have "
+                f"32 bits, not {value}"
+            )
 
 
 def copied(states: np.ndarray) -> np.ndarray:

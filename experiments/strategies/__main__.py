@@ -281,6 +281,7 @@ def _charts(parsed: Charts) -> None:
     from agents.reports import check_writable
     from bestia_env.rules.table import check_coins
     from experiments.strategies import booklet
+    from experiments.strategies.drawing import draw_page
 
     names = _different("policies", parsed.policies) or booklet.page_names()
     chosen = [booklet.subject_named(name) for name in names]
@@ -295,7 +296,7 @@ def _charts(parsed: Charts) -> None:
     files: dict[str, bytes] = {}
     for page in pages:
         one = page.subject
-        svg, files[f"{one.stem}.png"] = booklet.draw_page(page)
+        svg, files[f"{one.stem}.png"] = draw_page(page)
         files[f"{one.stem}.svg"] = svg
         facts = {"picture": f"{one.stem}.svg", "measured": _facts(parsed, [one.policy])}
         book[one.name] = (booklet.facts(page) | facts, svg)

@@ -8,21 +8,13 @@ others are copies of it; that of a solved table of bids says how far it is from 
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 import jinja2
-import matplotlib
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.backends.backend_svg import FigureCanvasSVG
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from agents.arena import Table
 from agents.bidding.language import parse_expressions
@@ -33,99 +25,14 @@ from agents.policies import BEST_BASELINES, Policy, parse_policy
 from agents.shipped import shipped_named
 from agents.worth import ClassWorth, Worth, worth_of_actions
 from bestia_env.files import read_bounded
+from experiments.strategies.grids import GRIDS, Grid, Values
 from experiments.strategies.short_rules import SHORT_RULES, ShortRule
 
 POTS = (1, 2, 4, 8)
 SOLVED = "bids:"  # so begin the names of pages of solved bids
 BOOK = "strategy-charts"  # the files of all pages together
 MAX_BYTES = 1 << 24
-LINE = 120  # characters
-COLOURS = {"in": "#0072b2", "new": "#e69f00", "out": "#e4e4e4"}
-WORDS = {
-    "bestia": {"in": "knocks", "new": "takes new cards", "out": "stays out"},
-    "beast": {"in": "plays, counters, takes", "out": "passes, leaves"},
-}
-Values = tuple[float, ...]
 Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True)
-class Grid:
-    """Rows of a chart.
-
-    Attributes:
-        title: over it.
-        decision: which decision it shows.
-        by: expressions by which hands are told apart.
-        rows: names of the rows.
-        row: the row of a hand, from the values of the expressions.
-        has_seats: is the seat told apart too? Else only the dealer is asked.
-    """
-
-    title: str
-    decision: str
-    by: tuple[str, ...]
-    rows: tuple[str, ...]
-    row: Callable[[Values], int]
-    has_seats: bool = True
-
-
-RANKS = ("2", "4", "5", "6", "7", "fante", "cavallo", "re", "3", "ace")
-UPCARDS = ("2 to 9", "10", "jack", "queen", "king", "ace")
-
-
-def _bestia_row(values: Values) -> int:
-    trumps, top, aces = (int(value) for value in values[:3])
-    if trumps == 0:
-        return min(aces, 2)
-    if trumps == 1:
-        return 3 + top
-    return 13 + (top >= RANKS.index("fante")) if trumps == 2 else 15
-
-
-def _beast_row(values: Values) -> int:
-    trumps, honours = (int(value) for value in values[:2])
-    before = (0, 1, 3, 6, 10)[min(trumps, 4)]
-    return before + (honours if trumps < 4 else 0)
-
-
-def _upcard_row(values: Values) -> int:
-    return max(int(values[0]) - 7, 0)
-
-
-BESTIA_ROWS = (
-    *("no trump", "no trump, one ace", "no trump, two aces"),
-    *(f"one trump: {rank}" for rank in RANKS),
-    *("two, up to the 7", "two, fante or higher", "three trumps"),
-)
-BEAST_ROWS = (
-    "no trump",
-    *(f"1 trump, {h} honour{'s' * (h != 1)}" for h in range(2)),
-    *(f"{t} trumps, {h} honour{'s' * (h != 1)}" for t in (2, 3) for h in range(t + 1)),
-    "4 trumps or more",
-)
-GRIDS = {
-    "bestia": (
-        Grid(
-            "Knock, exchange or pass",
-            "knock",
-            ("trumps", "top_trump", "sides(ace)"),
-            BESTIA_ROWS,
-            _bestia_row,
-        ),
-    ),
-    "beast": (
-        Grid(
-            "Play (honours: jack or higher)",
-            "play",
-            ("trumps", "trumps(jack)"),
-            BEAST_ROWS,
-            _beast_row,
-        ),
-        Grid("Counter", "counter", ("trumps", "trumps(jack)"), BEAST_ROWS, _beast_row),
-        Grid("Take the upcard", "take", ("upcard",), UPCARDS, _upcard_row, has_seats=False),
-    ),
-}
 
 
 @dataclass(frozen=True)
@@ -438,100 +345,6 @@ def _cell(row: ClassWorth | None, new: ClassWorth | None) -> Cell | None:
     return Cell(row.count, come_in, (1 - come_in) * exchanges)
 
 
-# As pictures.
-
-
-def draw_page(page: Page) -> tuple[bytes, bytes]:
-    """The page as SVG and as PNG."""
-    with matplotlib.rc_context():
-        matplotlib.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9})
-        matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": page.subject.name})
-        rows = [len(chart.grid.rows) for chart in page.charts]
-        figure = Figure(figsize=(8.27, 2.35 + 0.245 * sum(rows) + 0.55 * len(rows)))
-        height = figure.get_figheight()
-        top = 1 - 1.0 / height
-        for chart in page.charts:
-            tall = 0.245 * len(chart.grid.rows) / height
-            axes = figure.add_axes((0.235, top - tall, 0.735, tall))
-            _draw_chart(axes, chart)
-            top -= tall + 0.55 / height
-        _write_texts(figure, page, top + 0.12 / height)
-        return _written(figure, FigureCanvasSVG, "svg"), _written(figure, FigureCanvasAgg, "png")
-
-
-def _written(figure: Figure, canvas: Any, form: str) -> bytes:
-    file = io.BytesIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-    options: dict[str, Any] = {"metadata": nothing} if form == "svg" else {"dpi": 130}
-    canvas(figure).print_figure(file, format=form, **options)
-    return file.getvalue()
-
-
-def _draw_chart(axes: Axes, chart: Chart) -> None:
-    """Bars of shares side by side, a gap before the pots."""
-    seats = sum(not name.startswith(("pot", "all")) for name in chart.columns)
-    lefts = [k * 1.06 + (0.3 if seats and k >= seats else 0) for k in range(len(chart.columns))]
-    for place, row in enumerate(chart.cells):
-        for left, cell in zip(lefts, row):
-            if cell is not None:
-                _draw_cell(axes, left, place, cell)
-    axes.set_xlim(-0.05, max(lefts[-1], 3 * 1.06) + 1.05)  # no cell is wider than a quarter
-    axes.set_ylim(len(chart.grid.rows) - 0.5, -0.5)
-    axes.set_yticks(range(len(chart.grid.rows)), chart.grid.rows)
-    axes.set_xticks([left + 0.5 for left in lefts], chart.columns)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0, pad=2)
-    axes.spines[:].set_visible(False)
-    axes.set_title(chart.grid.title, fontweight="bold", loc="left", x=-0.205 / 0.735, pad=4)
-
-
-def _draw_cell(axes: Axes, left: float, place: int, cell: Cell) -> None:
-    shares = (cell.come_in, cell.new_cards, 1 - cell.come_in - cell.new_cards)
-    at = left
-    for share, colour in zip(shares, COLOURS.values()):
-        axes.barh(place, share, left=at, height=0.86, color=colour, linewidth=0)
-        at += share
-    if cell.come_in > 0.28:
-        axes.text(left + 0.03, place, f"{cell.come_in:.0%}", color="white", va="center", fontsize=7)
-    else:
-        text = f"{cell.come_in:.0%}"
-        axes.text(left + 0.97, place, text, color="#333333", va="center", ha="right", fontsize=7)
-
-
-def _write_texts(figure: Figure, page: Page, bottom: float) -> None:
-    """The head with its legend, and the remark below the charts."""
-    one, inch = page.subject, 1 / figure.get_figheight()
-    figure.text(0.03, 1 - 0.22 * inch, one.title, fontsize=15, fontweight="bold", va="center")
-    columns = (
-        "by hand and by seat, at any pot"
-        if one.is_solved
-        else "by hand, by seat (at the opening pot) and by pot (in opening pots, all seats)"
-    )
-    text = f"How often {one.name} comes in, {columns}."
-    figure.text(0.03, 1 - 0.46 * inch, text, fontsize=8.5, color="#333333", va="center")
-    figure.legend(
-        [Patch(color=COLOURS[name]) for name in WORDS[one.game]],
-        list(WORDS[one.game].values()),
-        loc="upper right",
-        bbox_to_anchor=(0.98, 1 - 0.05 * inch),
-        ncols=len(WORDS[one.game]),
-        frameon=False,
-    )
-    figure.text(0.03, bottom, page.remark.title, fontsize=10.5, fontweight="bold", va="top")
-    figure.text(
-        0.03, bottom - 0.22 * inch, _remark_words(page), fontsize=8.8, va="top", linespacing=1.35
-    )
-
-
-def _remark_words(page: Page) -> str:
-    """The remark's paragraphs, in lines, and on what deals the charts were measured."""
-    first, *others = page.remark.paragraphs()
-    a_pot = "" if page.subject.is_solved else " and pot"
-    charts = f"Charts: {page.num_deals:,} deals a grid{a_pot}; seed {page.seed}."
-    rest = " ".join([*others, charts])
-    return "\n".join([*textwrap.wrap(first, LINE), "", *textwrap.wrap(rest, LINE)])
-
-
 # As files.
 
 
@@ -576,7 +389,7 @@ def saved(folder: Path) -> dict[str, tuple[dict[str, Any], bytes]]:
             for name, page in pages.items()
             if page["title"]
         }
-    except (ValueError, KeyError, TypeError, FileNotFoundError):
+    except (ValueError, KeyError, TypeError, FileNotFoundError, RecursionError):
         raise ValueError(f"{book} is no whole book of charts: delete it") from None
 
 

@@ -162,6 +162,25 @@ def test_mixed_tables_rank_by_score_and_sum_to_zero() -> None:
         assert standing.rating.low <= standing.rating.points <= standing.rating.high
 
 
+def test_deals_too_few_for_all_to_sit_twice_are_refused_before_any_is_played() -> None:
+    policies, played = [knocker(i) for i in range(9)], []
+    with pytest.raises(ValueError, match=r"must be more than 2 for 9 policies .* would sit in"):
+        compare(Table("bestia", 3, seed=1), policies, 2, progress=played.append)
+    assert not played
+
+
+@pytest.mark.parametrize("deals", [2, 3])
+@pytest.mark.parametrize("control", [True, False])
+def test_few_deals_and_copies_of_one_policy_have_finite_scores(deals: int, control: bool) -> None:
+    table = Table("bestia", 2, BestiaRules(ranks=4, suits=2), pot=5, seed=1)
+    sound = parse_policy("sound", "bestia", 2)
+    result = compare(table, [sound, sound], deals, control=control)
+    for row in result.matrix:
+        for cell in row:
+            assert (cell.mean, cell.half_width) == (0, 0)
+    assert all(np.isfinite(standing.rating.points) for standing in result.standings)
+
+
 def test_two_policies_mirror_each_other() -> None:
     one, other = compare(Table("bestia", seed=1), [knocker(0), knocker(1)], 300).standings
     assert one.score.mean == pytest.approx(-other.score.mean)

@@ -14,8 +14,17 @@ from agents.arena import Table, check_policies
 from agents.bids import beast, bestia, solver
 from agents.bids.games import MODULES, entry, hand_class
 from agents.bids.gaps import gap
+from agents.bids.imitation import Answers, Places, _add, chances_in
 from agents.bids.solver import Game, Solution
-from agents.bids.table import BidTable, chances_of, load_table, parse, rounded, save_table
+from agents.bids.table import (
+    BidTable,
+    chances_of,
+    load_table,
+    parse,
+    rounded,
+    save_table,
+    table_of,
+)
 from agents.bids.traversal import Sums
 from agents.bids.values import agent_worths, worths_of_bids
 from agents.matches import choose, play, turn_views
@@ -301,6 +310,73 @@ def test_pots_of_all_sizes_make_the_same_bids_right(game):
     assert np.allclose(gains[0], gains[1], atol=1e-9)
 
 
+# Bids of any policy.
+
+
+def test_every_place_of_a_deal_is_found_once(either):
+    states, entries, deals = Places(either).of(7, 9)
+    nodes = entries // either.shape[1]
+    assert sorted(set(deals)) == [7, 8]
+    for deal in (7, 8):
+        found = nodes[deals == deal]
+        assert len(set(found)) == found.size
+        told = states[deals == deal]
+        assert all(
+            entry(s, hand_class(told[k : k + 1][0], s.turn)) == at
+            for k, (s, at) in enumerate(zip(told, entries[deals == deal], strict=True))
+        )
+    if either.table.game == "bestia":
+        assert sorted(nodes) == sorted([*range(either.shape[0])] * 2)
+    else:
+        assert set(either.askers[nodes]) == set(range(either.agents))
+
+
+def test_the_bids_of_a_table_are_read_as_they_stand(game):
+    chances = chances_in(game, parse_policy("bids:bestia-3", "bestia", 3), 1, 0)
+    table = table_of(parse_policy("bids:bestia-3", "bestia", 3))
+    assert (rounded(chances) == table.shares).all()
+
+
+def test_a_table_of_bids_says_what_was_bid_in_the_deals_by_which_it_was_made(either):
+    """Of one deal, in which no two hands are of a class: the table must bid as the policy does."""
+    rule = {"beast": "play if trumps >= 2", "bestia": "knock if trumps >= 2"}[either.table.game]
+    n = either.table.num_players
+    for spec in (CARDS[either.table.game], rule):
+        policy = parse_policy(spec, either.table.game, n)
+        chances = chances_in(either, policy, 1, 3)
+        states, entries, _ = Places(either).of(3, 4)
+        bids = [MODULES[either.table.game].loud(s) for s in states]
+        bid = choose(policy, states, np.zeros(states.size, np.uint64)) == bids
+        assert (chances.ravel()[entries] == bid).all()
+
+
+def test_hands_of_one_class_count_by_how_often_they_come_there(game):
+    """Two thirds of a class always knock, the rest never: whoever was not asked before has the
+    mean, and those who passed never knock afterwards, for only the others come there."""
+    nodes, hands = game.shape[0], 3
+    chances = np.zeros((hands, nodes))
+    chances[:2] = 1
+    classes = np.full((hands, nodes), 11)
+    sums = np.zeros((2, *game.shape))
+    _add(sums, game, Answers(chances, classes))
+    found = sums[0, :, 11] / sums[1, :, 11]
+    assert found[game.parents < 0] == pytest.approx(2 / 3)
+    assert found[game.parents >= 0] == pytest.approx(0, abs=1e-5)
+
+
+def test_where_no_hand_of_a_class_came_its_family_speaks(game):
+    policy = parse_policy("net:bestia-3", "bestia", 3)
+    few, many = (chances_in(game, policy, count, 0) for count in (300, 3000))
+    assert few.shape == game.shape
+    assert ((few >= 0) & (few <= 1)).all()
+    came = np.zeros(game.shape, bool)
+    for first in range(0, 300, 60):
+        came.ravel()[Places(game).of(first, first + 60)[1]] = True
+    assert 0.05 < came.mean() < 0.5
+    away = np.abs(few - many)[~came].mean()
+    assert away < 0.8 * np.abs(few.mean() - many)[~came].mean()
+
+
 # The solver, on a game of which the equilibria are known.
 
 
@@ -354,7 +430,10 @@ def test_a_run_goes_on_as_if_it_had_not_been_stopped(game, tmp_path):
     families = game.families
     whole = steps(Solution.new(game.shape), 4)
     path = tmp_path / "solution.npz"
-    steps(Solution.new(game.shape), 2).save(path, "this")
+    half = steps(Solution.new(game.shape), 2)
+    half.seconds = 1.5
+    half.save(path, "this")
+    assert Solution.load(path, "this").seconds == 1.5
     assert (
         steps(Solution.load(path, "this"), 4).average(families) == whole.average(families)
     ).all()
@@ -469,8 +548,12 @@ def with_endless_zeros(content: bytes) -> bytes:
         (lambda content: changed(content, game="beast"), "bids in beast with 3 players, not in"),
         (lambda content: changed(content, classes="others"), "must be solved anew"),
         (lambda content: changed(content, cards="nobody"), "is no sound table: unknown policy"),
-        (lambda content: changed(content, cards="knock"), "'knock' cannot play its cards"),
+        (lambda content: changed(content, cards="knock"), "no sound table: unknown policy 'knock'"),
+        (lambda content: changed(content, cards="bids:bestia-3"), "unknown policy 'bids:bestia-3'"),
+        (lambda content: changed(content, entries=5), "is damaged"),
         (without_end, "is damaged"),
+        (lambda content: content[:-1], "is damaged"),
+        (lambda content: content + b"more", "is damaged"),
         (lambda content: content.partition(b"\n")[0] + b"\nrubbish", "is damaged"),
         (with_endless_zeros, "is damaged"),
     ],
@@ -483,12 +566,21 @@ def test_damaged_files_are_refused(damage, message, tmp_path):
         parse(f"bids:{path}", "bestia", 3)
 
 
+def test_a_table_whose_cards_are_its_own_is_refused(tmp_path):
+    path = tmp_path / "some.bids"
+    save_table(path, dataclasses.replace(random_table(3), cards=f"bids:{path}"))
+    with pytest.raises(ValueError, match="is no sound table: unknown policy 'bids:"):
+        parse(f"bids:{path}", "bestia", 3)
+
+
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
         ("bids", "lacks the table: bids:FILE or bids:bestia-3"),
         ("bids:", "lacks the table"),
         ("bids:nobody", "none is shipped of this name"),
+        ("bids:" + "x" * 5000, "none is shipped of this name"),
+        ("net:" + "x" * 5000, "none is shipped of this name"),
         ("bids:no/such.bids", "there is no table of bids"),
     ],
 )

@@ -65,6 +65,7 @@ def test_weights_without_their_sidecar_are_noticed(path):
         (lambda p: (p.unlink(), p.mkdir()), "cannot be read: Is a directory"),
         (lambda p: p.with_suffix(".json").unlink(), "lacks its sidecar .*net.json"),
         (lambda p: p.with_suffix(".json").write_text("{"), "net.json is not JSON"),
+        (lambda p: p.with_suffix(".json").write_text("[" * 100_000), "net.json is not JSON"),
         (lambda p: p.with_suffix(".json").write_bytes(b"\xff\xfe"), "net.json is not JSON"),
         (lambda p: p.with_suffix(".json").write_text("[]"), "is no sidecar .* format is None"),
         (

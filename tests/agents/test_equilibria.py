@@ -1,6 +1,10 @@
 """Trees, best responses and equilibria, judged by OpenSpiel and by a walk through the rules."""
 
+import dataclasses
+import hashlib
+import io
 import itertools
+import json
 import pickle
 
 import numpy as np
@@ -294,6 +298,60 @@ def test_broken_files_are_refused(tmp_path):
     file.write_bytes(file.read_bytes()[:-1])
     with pytest.raises(ValueError, match="does not belong to its certificate"):
         load("beast2-tiny", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"tree_sha256": None}, "is no certificate: its tree_sha256 is None"),
+        ({"nash_conv": float("nan")}, "is no certificate: its nash_conv is nan"),
+        ({"values": [0.0]}, r"is no certificate: its values is \[0.0\]"),
+        ({"best_responses": "xy"}, "is no certificate: its best_responses is 'xy'"),
+        ({"num_players": 3}, "is no certificate: its values"),
+        ({"rules": {}}, "the reduction beast2-tiny is now"),
+    ],
+)
+def test_certificates_that_say_too_little_are_refused(changes, message, tmp_path):
+    copied(tmp_path, json.loads((SOLUTIONS / "beast2-tiny.json").read_text()) | changes)
+    with pytest.raises(ValueError, match=message):
+        load("beast2-tiny", tmp_path)
+
+
+def test_deep_certificates_are_refused(tmp_path):
+    copied(tmp_path, {})
+    (tmp_path / "beast2-tiny.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="is no certificate"):
+        load("beast2-tiny", tmp_path)
+
+
+def as_npy(weights):
+    file = io.BytesIO()
+    np.save(file, weights)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("rubbish", [b"", b"PK", as_npy(np.ones(9)), as_npy("text")])
+def test_rubbish_that_is_certified_is_refused(rubbish, tmp_path):
+    certificate = json.loads((SOLUTIONS / "beast2-tiny.json").read_text())
+    copied(tmp_path, {**certificate, "file_sha256": hashlib.sha256(rubbish).hexdigest()})
+    (tmp_path / "beast2-tiny.npz").write_bytes(rubbish)
+    with pytest.raises(ValueError, match="is no equilibrium"):
+        load("beast2-tiny", tmp_path)
+
+
+def test_weights_must_say_something_everywhere():
+    solution, tree = load("beast2-tiny"), tree_of("beast2-tiny").tree
+    weights = solution.weights.copy()
+    weights[tree.first_slot[3] : tree.first_slot[4]] = 0
+    with pytest.raises(ValueError, match="information set 3 has no weight"):
+        dataclasses.replace(solution, weights=weights).table(tree)
+
+
+def copied(folder, certificate):
+    """A shipped solution with another certificate."""
+    name = "beast2-tiny.npz"
+    (folder / name).write_bytes((SOLUTIONS / name).read_bytes())
+    (folder / name).with_suffix(".json").write_text(json.dumps(certificate))
 
 
 # The player.

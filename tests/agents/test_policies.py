@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from agents.baselines.dispatch import baselines
+from agents.matches import choose
 from agents.networks import Network
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
 from agents.rules import parse_rules
@@ -105,6 +106,23 @@ def test_baselines_say_how_likely_every_action_is(game: str) -> None:
             assert chances.shape == (game_named(game).num_actions,)
             assert set(np.flatnonzero(chances)) == drawn
             assert chances[list(drawn)] == pytest.approx(1 / len(drawn))
+
+
+@pytest.mark.parametrize("spec", ["pimc", "ismcts", "cheat", "bids:bestia-4", "net:bestia-4"])
+@pytest.mark.parametrize(("game", "n"), [("bestia", 3), ("bestia", 5), ("beast", 4)])
+def test_hands_of_other_tables_are_refused(spec: str, game: str, n: int) -> None:
+    policy, rng = parse_policy(spec, "bestia", 4), np.zeros(1, np.uint64)
+    states = new_states(game, n)
+    start_session(states, 0, np.uint64(1), 0, 0)
+    view = states.copy()
+    look(states, 0, int(states[0].turn), view, 0)
+    message = f"plays with 4 players, not {n}" if game == "bestia" else "that is no hand of it"
+    with pytest.raises(ValueError, match=message):
+        policy.act(view, int(legal(view[0])), rng)
+    with pytest.raises(ValueError, match=message):
+        policy.probabilities(view, int(legal(view[0])))
+    with pytest.raises(ValueError, match=message):
+        choose(policy, states, rng)
 
 
 def test_a_rule_that_mixes_says_how_likely_its_bids_are() -> None:

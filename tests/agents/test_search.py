@@ -64,11 +64,17 @@ def test_whole_hands_are_played_legally_under_any_rules(game: str, n: int, reduc
         assert (states["gains"].sum(axis=1) + states["pot"] == states["carried"]).all()
 
 
-@pytest.mark.parametrize(("game", "n"), [("beast", 4), ("bestia", 3), ("bestia", 8)])
+@pytest.mark.parametrize(
+    ("game", "n", "reduced"),
+    [
+        *[("beast", 4, False), ("bestia", 3, False), ("bestia", 8, False)],
+        *[("beast", 2, True), ("beast", 5, True), ("bestia", 2, True), ("bestia", 7, True)],
+    ],
+)
 @pytest.mark.parametrize("spec", HONEST)
-def test_what_is_hidden_does_not_matter(game: str, n: int, spec: str) -> None:
+def test_what_is_hidden_does_not_matter(game: str, n: int, reduced: bool, spec: str) -> None:
     policy = parse_policy(spec, game, n)
-    for table in moments(game, n, 15):
+    for table in moments(game, n, 15, reduced):
         worlds = np.concatenate([table.states, draw_worlds(table.view(table.turn), 5, 1)])
         actions = choose(policy, worlds, np.full(6, 7, np.uint64))
         assert len(set(actions.tolist())) == 1
@@ -222,6 +228,7 @@ def test_the_cheat_is_told_apart_and_takes_no_view() -> None:
         ("pimc:worlds=4,worlds=5", "worlds is given twice"),
         ("pimc:worlds=0", "worlds must be a whole number from 1 to 10000, not '0'"),
         ("pimc:worlds=1e3", "worlds must be a whole number from 1 to 10000, not '1e3'"),
+        (f"pimc:worlds={'9' * 5000}", "worlds must be a whole number from 1 to 10000, not '99"),
         ("pimc:leaf=best", "leaf must be one of rollout, maxn, coalition, not 'best'"),
         ("pimc:bids=loud", "bids must be one of rollout, maxn, coalition, random, .*not 'loud'"),
         ("pimc:read=threshold:7", "read must be one of off, random, .*not 'threshold:7'"),

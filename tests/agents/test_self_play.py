@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agents.arena import one_against_field
-from agents.matches import turn_views
+from agents.bidding.machine import is_bid
+from agents.matches import choose, turn_views
 from agents.policies import CHOOSER, NETWORK, Policy, default_specs, parse_policy
 from agents.self_play import (
     LAST,
@@ -214,6 +215,35 @@ def test_what_is_shared_is_what_the_others_lose(game, key, learners):
     seated = np.array([LEARNER if seat in learners else 1 for seat in range(4)])
     lost = -sum(equity(states[0], seat) for seat in range(4) if seat not in learners)
     assert _share(states[0], seated) == pytest.approx(lost / len(learners), abs=1e-9)
+
+
+@pytest.mark.parametrize(("game", "spec"), [("beast", "threshold"), ("bestia", "sound")])
+def test_somebody_may_play_the_cards_while_it_bids(game, spec):
+    network, cards = random_network(game, (8,)), parse_policy(spec, game, 4)
+    table = SelfPlay(game, 4, company=Company(cards=spec), seed=5)
+    decisions, hands = table.play(network, 300)
+    assert (decisions.fields == LEARNER).all()
+    row, key = 0, seed_sequence_keys(5, 2)[0]
+    for hand in range(hands):
+        states, seats, first = new_states(game, 4), [], row
+        pot = start(states, stream(key, hand), 0)
+        while forced(states):
+            if is_bid(states[0]):
+                seats.append(int(states[0].turn))
+                engine.act(states, 0, int(decisions.actions[row]))  # no bid is of a suit
+                row += 1
+            else:
+                engine.act(states, 0, int(choose(cards, states, np.zeros(1, np.uint64))[0]))
+        assert decisions.seats[first:row].tolist() == seats
+        expected = [equity(states[0], seat) / pot for seat in seats]
+        np.testing.assert_allclose(decisions.returns[first:row], expected, rtol=1e-6)
+    assert row == decisions.num_rows
+
+
+@pytest.mark.parametrize("spec", ["knock if trumps >= 2", "bids:bestia-4"])
+def test_who_only_bids_plays_no_cards(spec):
+    with pytest.raises(ValueError, match="cards must be played by a baseline or a network"):
+        SelfPlay("bestia", 4, company=Company(cards=spec))
 
 
 def test_without_past_selves_the_learner_sits_in_their_stead():

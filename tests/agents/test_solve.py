@@ -100,8 +100,19 @@ def test_solutions_are_those_of_plain_recursion(game: str, n: int, reduced: bool
             top = (max if seat == turn else min)(worth.values())
             assert single.value[0] == top / unit
             assert single.best == tuple(card for card, score in worth.items() if score == top)
-            assert single.num_nodes >= len(worth)
+            assert single.num_nodes > 0
         assert state.tobytes() == before
+
+
+def test_a_full_table_is_solved_as_by_plain_recursion() -> None:
+    """Two tricks of six players, in which a seat of either side may come level, or first."""
+    room = make_room("beast", 6, slot_bits=6)
+    for state in endings("beast", 6, 6):
+        for seat in range(6):
+            worth = {c: against_all(after, seat) for c, after in children(state).items()}
+            single = solve(state, seat, "all", room)
+            unit = 6 * int(state[0].pot)
+            assert {c: v[0] * unit for c, v in single.values.items()} == pytest.approx(worth)
 
 
 def longer_endings(game: str, n: int, count: int) -> Iterator[np.ndarray]:
@@ -197,14 +208,14 @@ def test_one_room_serves_any_number_of_hands() -> None:
 # Cards played and checksum of all values: a change of either says what was changed in the search.
 GOLDEN = [
     ("bestia", 4, "each", 1000, 0, 98218, 2407750285),
-    ("bestia", 4, "all", 1000, 0, 66153, 2103318154),
+    ("bestia", 4, "all", 1000, 0, 63205, 2103318154),
     ("beast", 4, "each", 1000, 0, 907132, 1211991171),
-    ("beast", 4, "all", 1000, 0, 429795, 1901562053),
-    ("beast", 4, "all", 1000, 1, 431920, 1078847071),
-    ("beast", 4, "all", 1000, 2, 432908, 1574066249),
-    ("beast", 4, "all", 1000, 3, 415233, 3505825228),
-    ("beast", 5, "all", 60, 0, 558608, 1387725468),
-    ("beast", 6, "all", 5, 0, 97169, 2901330008),
+    ("beast", 4, "all", 1000, 0, 274625, 1901562053),
+    ("beast", 4, "all", 1000, 1, 281483, 1078847071),
+    ("beast", 4, "all", 1000, 2, 288552, 1574066249),
+    ("beast", 4, "all", 1000, 3, 277374, 3505825228),
+    ("beast", 5, "all", 60, 0, 217375, 1387725468),
+    ("beast", 6, "all", 5, 0, 34099, 2901330008),
 ]
 
 
@@ -225,6 +236,7 @@ def test_all_of_the_past_tells_positions_apart() -> None:
     measured.solve()
     f, keys, slots = measured.room.frames[0], set(), set()
     pasts = [1 << bit for bit in (0, 3, 6, 9, 12, 24, 27, 60, 61, 62)]
+    measured.room.facts[0].few = False
     for turn in range(5):
         for past in pasts:
             f.turn, f.past = turn, past
@@ -275,5 +287,12 @@ def test_what_cannot_be_solved_is_refused() -> None:
     ]:
         with pytest.raises(ValueError, match=message):
             card_values(place, seat, against)
-    with pytest.raises(ValueError, match="slot_bits must be from 0 to 28, not 29"):
-        make_room("bestia", 4, 29)
+    for seat in (1.0, True):
+        with pytest.raises(ValueError, match=f"seat must be from 0 to 3, not {seat}"):
+            card_values(state, seat)  # type: ignore[arg-type]
+    for bits in (29, 1.5, True, None):
+        with pytest.raises(ValueError, match=f"slot_bits must be an integer .* to 28, not {bits}"):
+            make_room("bestia", 4, bits)  # type: ignore[arg-type]
+    for room in (make_room("bestia", 3, 1), make_room("bestia", 5, 1), make_room("beast", 4, 1)):
+        with pytest.raises(ValueError, match="room must be of bestia with 4 players"):
+            solve(state, room=room)

@@ -147,6 +147,7 @@ def test_what_is_shown():
         row("net:bestia-4", "coalition", -0.002, 0.001, 1_000_000, own=12_000_000),
         row("sound", "one", 0.012, 0.01),
         row("random", "one", 0.3, 0.3),
+        row("bids:bestia-4", "one", 0.004, 0.3),
     ]
     assert tables(rows) == [
         "| Bestia, 4 players | one gains | 3 gain together | decisions |",
@@ -155,8 +156,11 @@ def test_what_is_shown():
         "| 12.0 M, 1.0 M* |",
         "| sound | +0.0120 ± 0.0010 (trained, warm) |  | 12.0 M |",
         "| random | +0.3000 ± 0.0010 (trained, warm) |  | 12.0 M |",
+        "| bids:bestia-4 | +0.0040 ± 0.0010 (trained, warm) |  | 12.0 M |",
         "",
         "net:bestia-4: 0.0030 is within a quarter of what one gains against the least exploited "
+        "baseline, sound: 0.0120",
+        "bids:bestia-4: 0.0040 is beyond a quarter of what one gains against the least exploited "
         "baseline, sound: 0.0120",
         "",
     ]
@@ -209,7 +213,7 @@ def test_bad_arguments_exit_with_2(changes, message, arguments, capsys):
     assert not arguments.out.exists() and not arguments.runs.exists()
 
 
-@pytest.mark.parametrize("content", ["{", "null", "[1]", "[{}]"])
+@pytest.mark.parametrize("content", ["{", "null", "[1]", "[{}]", "[" * 100_000])
 def test_a_damaged_file_is_named(content, arguments, capsys):
     arguments.out.write_text(content)
     with pytest.raises(SystemExit):

@@ -84,7 +84,7 @@ def test_bad_arguments_exit_with_2(changes, message, arguments, capsys):
     assert not arguments.out.exists()
 
 
-@pytest.mark.parametrize("content", ["{", "null", "[1]", "[{}]"])
+@pytest.mark.parametrize("content", ["{", "null", "[1]", "[{}]", "[" * 100_000])
 def test_a_damaged_file_is_named(content, arguments, capsys):
     arguments.out.write_text(content)
     with pytest.raises(SystemExit):

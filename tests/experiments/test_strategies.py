@@ -21,7 +21,7 @@ from agents.paired import compare_paired
 from agents.policies import parse_policy
 from agents.shipped import shipped_named
 from agents.worth import worth_of_actions
-from experiments.strategies import booklet, charts, tables
+from experiments.strategies import booklet, charts, grids, tables
 from experiments.strategies.__main__ import main
 from experiments.strategies.short_rules import SHORT_RULES
 
@@ -184,16 +184,16 @@ def test_short_rules_are_rules_of_a_shipped_policy_and_play(name):
 
 
 def test_every_hand_has_its_row():
-    for grids in booklet.GRIDS.values():
-        for grid in grids:
+    for some in grids.GRIDS.values():
+        for grid in some:
             assert len(set(grid.rows)) == len(grid.rows)
     for trumps in range(4):
         for top in range(10):
             for aces in range(4 - trumps):
-                assert 0 <= booklet._bestia_row((trumps, top, aces)) < len(booklet.BESTIA_ROWS)
-    rows = {booklet._beast_row((t, h)) for t in range(6) for h in range(min(t, 4) + 1)}
-    assert rows == set(range(len(booklet.BEAST_ROWS)))
-    assert {booklet._upcard_row((k,)) for k in range(13)} == set(range(len(booklet.UPCARDS)))
+                assert 0 <= grids._bestia_row((trumps, top, aces)) < len(grids.BESTIA_ROWS)
+    rows = {grids._beast_row((t, h)) for t in range(6) for h in range(min(t, 4) + 1)}
+    assert rows == set(range(len(grids.BEAST_ROWS)))
+    assert {grids._upcard_row((k,)) for k in range(13)} == set(range(len(grids.UPCARDS)))
 
 
 def test_a_page_shows_shares_and_the_price_that_the_lab_finds(tmp_path, capsys):
