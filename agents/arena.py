@@ -27,6 +27,7 @@ from agents import stand_ins
 from agents.control_variates import Deals, StandIn
 from agents.estimates import Estimate, Moments, holm
 from agents.matches import deal_copies, play, score_seats, seed_players, tag
+from agents.new_cards import luck_of_new_cards
 from agents.policies import Policy, default_specs, parse_policy
 from agents.processes import in_order
 from agents.ratings import Rating, rate
@@ -41,12 +42,34 @@ Progress = Callable[[int], None]
 
 
 class Keys(NamedTuple):
-    """Independent sources of chance, uint64: of deals, players, line-ups, and broken ties."""
+    """Independent sources of chance, uint64.
+
+    Attributes:
+        deals: of the deals.
+        players: of the players' chances.
+        lineups: of who sits at mixed tables.
+        ties: by which ties are broken.
+        draws: of new cards drawn again to tell of their luck.
+    """
 
     deals: np.uint64
     players: np.uint64
     lineups: np.uint64
     ties: np.uint64
+    draws: np.uint64
+
+
+class Played(NamedTuple):
+    """What came of the deals of a piece, in pots per hand, meaned over the rotations.
+
+    Attributes:
+        scores: (D, n) float64, of every player of the line-up.
+        luck: (D, n) float64, of which the new cards of an exchange brought them so much, with a
+            mean of exactly 0; None where nothing is known of it.
+    """
+
+    scores: np.ndarray
+    luck: np.ndarray | None = None
 
 
 @dataclass(frozen=True)
@@ -146,38 +169,65 @@ def play_piece(table: Table, policies: Sequence[Policy], piece: Piece) -> np.nda
     Returns:
         (D, n) float64: pots per hand of every player of the line-up, meaned over the rotations.
     """
-    scores, base_pots = _play_rotations(table, policies, piece)
-    return scores.sum(axis=1) / (table.num_players**2 * base_pots[:, None])
+    states, base_pots = _settled(table, policies, piece)
+    return _meaned(table, _scores(states, table.num_players), base_pots)
+
+
+def play_and_tell(table: Table, policies: Sequence[Policy], piece: Piece) -> Played:
+    """The same, and the luck of new cards in Bestia."""
+    states, base_pots = _settled(table, policies, piece)
+    scores = _meaned(table, _scores(states, table.num_players), base_pots)
+    if table.game != "bestia":
+        return Played(scores)
+    luck = luck_of_new_cards(states, table.keys.draws, piece.start * table.num_players)
+    return Played(scores, _meaned(table, luck, base_pots))
 
 
 def play_rotations(table: Table, policies: Sequence[Policy], piece: Piece) -> np.ndarray:
-    """The same, hand by hand.
+    """The scores hand by hand.
 
     Returns:
         (D, n, n) float64: pots per hand by deal, rotation and player of the line-up.
     """
-    scores, base_pots = _play_rotations(table, policies, piece)
+    states, base_pots = _settled(table, policies, piece)
+    scores = _by_player(_scores(states, table.num_players))
     return scores / (table.num_players * base_pots[:, None, None])
 
 
-def _play_rotations(
+def _settled(
     table: Table, policies: Sequence[Policy], piece: Piece
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores (D, n, n) int64 in n-ths of a coin, and P (D,) int64 of every deal."""
+    """The hands (D * n,) of a piece when they are over, and P (D,) int64 of every deal."""
     n, deals = table.num_players, piece.stop - piece.start
     states = new_states(table.game, n, table.rules, deals * n)
     deal_copies(states, n, table.keys.deals, piece.start, table.carried)
     base_pots = states["pot"][::n].copy()
     rotations, players = np.arange(n)[:, None], np.arange(n)
-    seats = (players + rotations) % n  # (rotation, player of the line-up)
     sitting = lineups(table, len(policies), piece)[:, (players - rotations) % n].reshape(-1, n)
     chances = np.empty(sitting.shape, np.uint64)
     tags = np.array([tag(policy) for policy in policies], np.uint64)
     seed_players(chances, sitting, tags, table.keys.players, piece.start * n)
     play(states, policies, sitting, chances)
-    scores = np.empty(sitting.shape, np.int64)
+    return states, base_pots
+
+
+def _scores(states: np.ndarray, num_players: int) -> np.ndarray:
+    """(B, n) int64 in n-ths of a coin, by seat."""
+    scores = np.empty((states.size, num_players), np.int64)
     score_seats(states, scores)
-    return scores.reshape(deals, n, n)[:, rotations, seats], base_pots
+    return scores
+
+
+def _by_player(by_seat: np.ndarray) -> np.ndarray:
+    """(D, n, n) by deal, rotation and player of the line-up, from (D * n, n) by hand and seat."""
+    n = by_seat.shape[1]
+    rotations, players = np.arange(n)[:, None], np.arange(n)
+    return by_seat.reshape(-1, n, n)[:, rotations, (players + rotations) % n]
+
+
+def _meaned(table: Table, by_seat: np.ndarray, base_pots: np.ndarray) -> np.ndarray:
+    """Pots per hand (D, n) of every player, from (D * n, n) in n-ths of a coin."""
+    return _by_player(by_seat).sum(axis=1) / (table.num_players**2 * base_pots[:, None])
 
 
 # The work in pieces, in this process or in several.
@@ -195,12 +245,15 @@ def _play_pieces(
     pieces: Sequence[Piece],
     jobs: int,
     progress: Progress | None,
-) -> Iterator[np.ndarray]:
-    """The scores of all pieces, in order whoever played them."""
+    control: bool,
+) -> Iterator[Played]:
+    """What came of all pieces, in order whoever played them, with luck told of for control."""
     check_coins("jobs", jobs, least=1)
     check_policies(table, policies)
-    for piece, scores in zip(pieces, _scores(table, policies, pieces, jobs), strict=True):
-        yield scores
+    work, trial = play_and_tell if control else play_plainly, Piece((0,) * table.num_players, 0, 1)
+    played = in_order(work, (table, tuple(policies)), pieces, jobs, trial)
+    for piece, found in zip(pieces, played, strict=True):
+        yield found
         if progress is not None:
             progress((piece.stop - piece.start) * table.num_players)
 
@@ -217,11 +270,9 @@ def check_policies(table: Table, policies: Sequence[Policy]) -> None:
             )
 
 
-def _scores(
-    table: Table, policies: Sequence[Policy], pieces: Sequence[Piece], jobs: int
-) -> Iterator[np.ndarray]:
-    trial = Piece((0,) * table.num_players, 0, 1)
-    return in_order(play_piece, (table, tuple(policies)), pieces, jobs, trial)
+def play_plainly(table: Table, policies: Sequence[Policy], piece: Piece) -> Played:
+    """As `play_and_tell`, with no luck told of."""
+    return Played(play_piece(table, policies, piece))
 
 
 # Luck.
@@ -285,17 +336,44 @@ def duel(table: Table, one: Policy, field: Policy, start: int, stop: int) -> np.
 
 
 def mean_of(
-    pieces: Sequence[np.ndarray], luck: Luck | None, told: Sequence[StandIn] = ()
+    pieces: Sequence[np.ndarray],
+    luck: Luck | None,
+    told: Sequence[StandIn] = (),
+    drawn: Sequence[np.ndarray] | None = None,
 ) -> Estimate:
     """The mean of the scores (D,) of pieces of the work that follow each other.
 
     Args:
-        pieces: of the work.
+        pieces: of the work; NaN in deals that do not count, by a choice in which no card has a
+            part.
         luck: of the deals, None to leave it in.
         told: what stand-ins tell of it.
+        drawn: what new cards brought in the same pieces, if that is known.
     """
-    plain = sum((Moments.of(piece) for piece in pieces), Moments()).estimate()
-    return plain if luck is None else luck.deals.estimate(plain, np.concatenate(pieces), told)
+    counted = [piece[~np.isnan(piece)] for piece in pieces]
+    plain = sum((Moments.of(piece) for piece in counted), Moments()).estimate()
+    if luck is None:
+        return plain
+    scores = np.concatenate(counted)
+    present = ~np.isnan(np.concatenate(pieces))
+    exact = [] if drawn is None else [np.concatenate(drawn)[present]]
+    everywhere = present.all()
+    return luck.deals.estimate(plain, scores, told, exact, None if everywhere else present)
+
+
+def _mean(
+    played: Sequence[Played], place: int, luck: Luck | None, told: Sequence[StandIn] = ()
+) -> Estimate:
+    """The mean of one player of the line-up, see `mean_of`."""
+    return mean_of(
+        [piece.scores[:, place] for piece in played], luck, told, luck_of_place(played, place)
+    )
+
+
+def luck_of_place(played: Sequence[Played], place: int) -> list[np.ndarray] | None:
+    """What new cards brought one player of the line-up, (D,) a piece, if it is known."""
+    found = [piece.luck[:, place] for piece in played if piece.luck is not None]
+    return found if len(found) == len(played) else None
 
 
 # Comparisons.
@@ -333,13 +411,12 @@ def evaluate(
     """
     table = Table(lineup[0].game, len(lineup), rules, pot, seed)
     pieces = _pieces(tuple(range(len(lineup))), num_deals)
-    scores = list(_play_pieces(table, lineup, pieces, jobs, progress))
+    played = list(_play_pieces(table, lineup, pieces, jobs, progress, control))
     luck = Luck(table, num_deals) if control else None
-    columns = [[piece[:, place] for piece in scores] for place in range(len(lineup))]
     told: list[Sequence[StandIn]] = [()] * len(lineup)
     if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
         told[0] = luck.stand_ins(lineup[0], lineup[1])
-    return [mean_of(column, luck, tells) for column, tells in zip(columns, told, strict=True)]
+    return [_mean(played, place, luck, tells) for place, tells in enumerate(told)]
 
 
 def one_against_field(
@@ -373,7 +450,7 @@ def baseline_hands(game: str, num_players: int, num_hands: int, seed: int = 0) -
     table = Table(game, num_players, seed=seed)
     policies = [parse_policy(spec, game, num_players) for spec in default_specs(game)]
     pieces = _pieces(None, max(2, -(-num_hands // num_players)))
-    for _ in _play_pieces(table, policies, pieces, 1, None):
+    for _ in _play_pieces(table, policies, pieces, 1, None, False):
         pass
     return pieces[-1].stop * num_players
 
@@ -459,11 +536,12 @@ def compare(
     _check_all_sit(table, policies, mixed)
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
     duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
-    scores = _play_pieces(table, policies, [*duels, *mixed], jobs, progress)
+    played = _play_pieces(table, policies, [*duels, *mixed], jobs, progress, control)
     luck = Luck(table, num_deals) if control else None
     estimates = [
-        mean_of(
-            [piece[:, 0] for piece in itertools.islice(scores, len(mixed))],
+        _mean(
+            list(itertools.islice(played, len(mixed))),
+            0,
             luck,
             luck.stand_ins(policies[a], policies[b]) if luck else (),
         )
@@ -474,7 +552,7 @@ def compare(
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        standings(table, k, scores, luck),
+        _standings(table, k, played, luck),
     )
 
 
@@ -520,7 +598,8 @@ def mixed_tables(
     """
     pieces = _pieces(None, num_deals)
     _check_all_sit(table, policies, pieces)
-    return _play_pieces(table, policies, pieces[begun:], jobs, progress)
+    played = _play_pieces(table, policies, pieces[begun:], jobs, progress, False)
+    return (piece.scores for piece in played)
 
 
 def standings(
@@ -534,27 +613,27 @@ def standings(
         scores: of all pieces, see `mixed_tables`.
         luck: to take off the scores, None to leave it in. Ratings are without.
     """
+    return _standings(table, num_policies, map(Played, scores), luck)
+
+
+def _standings(
+    table: Table, num_policies: int, played: Iterable[Played], luck: Luck | None
+) -> tuple[Standing, ...]:
     found, orders, start = [], [], 0
-    for by_player in scores:
-        piece = Piece(None, start, start + len(by_player))
-        by_policy = _by_policy(lineups(table, num_policies, piece), by_player, num_policies)
-        found.append(by_policy)
-        orders.append(_orders(by_policy, min(table.num_players, num_policies), table, piece))
+    for by_player in played:
+        piece = Piece(None, start, start + len(by_player.scores))
+        sitting = lineups(table, num_policies, piece)
+        of_each = Played(
+            _by_policy(sitting, by_player.scores, num_policies),
+            None if by_player.luck is None else _by_policy(sitting, by_player.luck, num_policies),
+        )
+        found.append(of_each)
+        seated = min(table.num_players, num_policies)
+        orders.append(_orders(of_each.scores, seated, table, piece))
         start = piece.stop
     ratings = rate(np.concatenate(orders), num_policies, table.seed)
-    columns = [[piece[:, place] for piece in found] for place in range(num_policies)]
-    means = [_mean_where_seated(column, luck) for column in columns]
+    means = [_mean(found, place, luck) for place in range(num_policies)]
     return tuple(Standing(mean, rating) for mean, rating in zip(means, ratings))
-
-
-def _mean_where_seated(pieces: Sequence[np.ndarray], luck: Luck | None) -> Estimate:
-    """As `mean_of`, of scores that are NaN where a policy did not sit."""
-    seated = [piece[~np.isnan(piece)] for piece in pieces]
-    plain = sum((Moments.of(piece) for piece in seated), Moments()).estimate()
-    if luck is None:
-        return plain
-    present = ~np.isnan(np.concatenate(pieces))
-    return luck.deals.estimate(plain, np.concatenate(seated), present=present)
 
 
 def _by_policy(sitting: np.ndarray, scores: np.ndarray, num_policies: int) -> np.ndarray:

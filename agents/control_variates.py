@@ -1,7 +1,8 @@
 """Means with less noise: what luck in the deal explains is taken off the scores, without bias.
 
-Some numbers of a deal have exactly known means: whether a packet is of a class, and whether two
-are (`agents.deal_classes`). The scores of stand-ins on the same deals have well-known ones
+Some numbers of a deal have exactly known means: whether a packet is of a class, whether two are,
+how many trumps a hand has (`agents.deal_classes`), and what new cards brought, which is 0
+(`agents.new_cards`). The scores of stand-ins on the same deals have well-known ones
 (`agents.stand_ins`). A regression tells how much of a score they explain; what is left of the
 score, plus the mean of what was taken off, has the mean of the score and less variance.
 
@@ -24,9 +25,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.deal_classes import Classes, class_deals, classes, num_packets
+from agents.deal_classes import Classes, class_deals, classes, num_packets, trump_chances
 from agents.estimates import Z_95, Estimate, Moments
 from bestia_env._jit import jit
+from bestia_env.rules.bestia import CARDS_EACH
 
 FOLDS = 2
 DEALS_EACH = 8  # deals for each coefficient that is fitted, at least
@@ -45,33 +47,35 @@ LEAST_GAIN = 0.02  # of the variance, for which a regression is used
 
 
 class Model(NamedTuple):
-    """Which classes of packets a score is regressed on.
+    """What of the cards of a deal a score is regressed on.
 
     Attributes:
         packets: classed in each deal.
         bounds: between the classes, 0 for no classes at all.
         pairs: are pairs of packets told apart too?
+        hands: of which the trumps are counted.
     """
 
     packets: int
     bounds: int
     pairs: bool
+    hands: int
 
     @property
     def size(self) -> int:
         """F, the number of coefficients."""
         pairs = self.packets * (self.packets - 1) // 2 if self.pairs else 0
-        return self.packets * self.bounds + pairs * self.bounds**2
+        return self.packets * self.bounds + pairs * self.bounds**2 + self.hands * CARDS_EACH
 
 
 def model_for(game: str, num_players: int, rules: Any, num_deals: int) -> Model:
     """The finest classes that so many deals can tell of."""
     packets = num_packets(num_players)
     room = min(num_deals * (FOLDS - 1) // (FOLDS * DEALS_EACH), MOST_COEFFICIENTS)
-    models = [Model(packets, bounds, True) for bounds in range(BOUNDS, 2, -1)]
-    models.append(Model(packets, BOUNDS, False))
+    models = [Model(packets, bounds, True, num_players) for bounds in range(BOUNDS, 2, -1)]
+    models.append(Model(packets, BOUNDS, False, num_players))
     fitting = [model for model in models if model.size <= room and _are_known(game, rules)]
-    return fitting[0] if fitting else Model(packets, 0, False)
+    return fitting[0] if fitting else Model(0, 0, False, 0)
 
 
 def _are_known(game: str, rules: Any) -> bool:
@@ -108,7 +112,7 @@ class Deals:
         """Class the deals of a key, uint64, that `agents.matches.deal_copies` would deal."""
         self.num_deals = num_deals
         self._model = model_for(game, num_players, rules, num_deals)
-        self._found = np.zeros((num_deals, self._model.packets), np.int8)
+        self._found = np.zeros((num_deals, 0), np.int8)
         self._means = np.empty(0)
         if self._model.bounds:
             kinds = classes(self._model.bounds)
@@ -124,6 +128,7 @@ class Deals:
         plain: Estimate,
         scores: np.ndarray,
         stand_ins: Sequence[StandIn] = (),
+        exact: Sequence[np.ndarray] = (),
         present: np.ndarray | None = None,
     ) -> Estimate:
         """The mean of some scores with its interval.
@@ -132,15 +137,18 @@ class Deals:
             plain: the mean by itself, which is returned where nothing is gained.
             scores: (N,) float64, one of each deal, or (K,) if only K are present.
             stand_ins: whose scores in the same deals tell more.
+            exact: (N,) or (K,) float64 each, that tell more too and have a mean of exactly 0.
             present: (N,) bool, the deals that count, by a choice in which no card has a part.
         """
         normal = self._all if present is None else _Normal.of(self._model, self._found[present])
-        columns = np.column_stack([scores, *(one.scores for one in stand_ins)]).astype(float)
+        told = [one.scores for one in stand_ins]
+        columns = np.column_stack([scores, *told, *exact]).astype(float)
         measured = min((one.known.num_deals for one in stand_ins), default=1)
-        fits = [_fit(normal, fold, columns, measured) for fold in range(FOLDS)]
+        doubts = np.array([1 / math.sqrt(measured)] * len(told) + [0.0] * len(exact))
+        fits = [_fit(normal, fold, columns, doubts) for fold in range(FOLDS)]
         if not any(fit.weights.any() or fit.numbers.any() for fit in fits):
             return plain
-        known = np.array([one.known.mean for one in stand_ins])
+        known = np.array([*(one.known.mean for one in stand_ins), *(0.0 for _ in exact)])
         left = np.empty(len(columns))
         for fold, fit in enumerate(fits):
             left[fold::FOLDS] = columns[fold::FOLDS, 0] - (
@@ -153,16 +161,20 @@ class Deals:
             np.stack([fit.numbers for fit in fits]),
             left,
         )
-        told = columns[:, 1:] @ np.mean([fit.weights for fit in fits], axis=0)
-        error = float(told.std()) / math.sqrt(measured)
-        return _controlled(plain, Moments.of(left).estimate(), error)
+        doubted = columns[:, 1:] @ (np.mean([fit.weights for fit in fits], axis=0) * doubts)
+        return _controlled(plain, Moments.of(left).estimate(), float(doubted.std()))
 
 
 def _means(model: Model, kinds: Classes) -> np.ndarray:
-    """(F,): how often a packet, and then a pair of packets, is of each class but the lowest."""
+    """(F,): how often a packet, then a pair of packets, is of each class but the lowest.
+
+    At the end, how often a hand has so many trumps but none.
+    """
     pairs = model.packets * (model.packets - 1) // 2 if model.pairs else 0
     return np.concatenate(
-        [kinds.chances[1:]] * model.packets + [kinds.pairs[1:, 1:].ravel()] * pairs
+        [kinds.chances[1:]] * model.packets
+        + [kinds.pairs[1:, 1:].ravel()] * pairs
+        + [trump_chances()[1:]] * model.hands
     )
 
 
@@ -181,7 +193,7 @@ class _Normal(NamedTuple):
 
     Attributes:
         model: what is regressed on.
-        found: (N, packets) int8, the classes.
+        found: (N, packets + hands) int8, the classes and the trumps.
         sums: (FOLDS, F) float64, of the indicators of all deals but the fold's.
         products: (FOLDS, F, F) float64, likewise of their centred products.
     """
@@ -241,8 +253,11 @@ class _Fit(NamedTuple):
     numbers: np.ndarray
 
 
-def _fit(normal: _Normal, fold: int, columns: np.ndarray, measured: int) -> _Fit:
-    """Regress the first column on the indicators and the other columns, in all folds but one."""
+def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) -> _Fit:
+    """Regress the first column on the indicators and the other columns, in all folds but one.
+
+    The doubts, (K,), are how far the others' means may be off, in their standard deviations.
+    """
     count = _others(len(columns), fold)
     others = np.arange(len(columns)) % FOLDS != fold
     centred = columns[others] - columns[others].mean(axis=0)
@@ -257,7 +272,8 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, measured: int) -> _Fit
     weights = np.linalg.pinv(left[1:, 1:], rcond=1e-9, hermitian=True) @ left[1:, 0]
     spare = left[0, 0] - left[0, 1:] @ weights
     variance = spare / max(count - fitted - 1, 1)
-    variance += weights @ products[1:, 1:] @ weights / measured  # of means not known exactly
+    doubted = weights * doubts
+    variance += doubted @ products[1:, 1:] @ doubted  # of means not known exactly
     plain = products[0, 0] / max(count - 1, 1)
     if plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
         return _Fit(np.zeros(len(weights)), np.zeros(normal.model.size))
@@ -269,25 +285,30 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, measured: int) -> _Fit
 
 def _places(model: Model) -> np.ndarray:
     """Room for the places of all indicators of a deal."""
-    return np.empty(model.packets * (model.packets + 1) // 2, np.int64)
+    return np.empty(model.packets * (model.packets + 1) // 2 + model.hands, np.int64)
 
 
 @jit
 def _indicators(classes, model, at):
     """Write the places of a deal's indicators that are 1 into `at`; returns how many they are."""
-    found, start = 0, model.packets * model.bounds
+    found, start = 0, 0
     for i in range(model.packets):
         if classes[i] > 0:
-            at[found] = i * model.bounds + classes[i] - 1
+            at[found] = start + classes[i] - 1
             found += 1
-    if not model.pairs:
-        return found
-    for i in range(model.packets):
-        for j in range(i):
-            if classes[i] > 0 and classes[j] > 0:
-                at[found] = start + (classes[i] - 1) * model.bounds + classes[j] - 1
-                found += 1
-            start += model.bounds**2
+        start += model.bounds
+    if model.pairs:
+        for i in range(model.packets):
+            for j in range(i):
+                if classes[i] > 0 and classes[j] > 0:
+                    at[found] = start + (classes[i] - 1) * model.bounds + classes[j] - 1
+                    found += 1
+                start += model.bounds**2
+    for i in range(model.packets, model.packets + model.hands):
+        if classes[i] > 0:
+            at[found] = start + classes[i] - 1
+            found += 1
+        start += CARDS_EACH
     return found
 
 

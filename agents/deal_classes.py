@@ -4,11 +4,13 @@ A packet is three cards: the hand of a seat, or the new cards that the next to e
 It is classed by what its cards are worth for a trick, as the baselines judge it. Any two packets
 of a deal are as likely to be of any two classes as any other two, so that one enumeration of all
 hands gives the chance of every class and of every pair of classes (I-06, BESTIA-12, BESTIA-13).
+Of the hands the trumps are counted too, by which bidding rules often go.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +22,7 @@ from bestia_env.engine import new_states, start_session
 from bestia_env.rng import stream
 from bestia_env.rules.bestia import CARDS, CARDS_EACH, RANKS
 from bestia_env.rules.table import NOBODY, next_cards
-from bestia_env.rules.tricks import cards_that_beat, suit_of
+from bestia_env.rules.tricks import cards_that_beat, suit_cards, suit_of
 
 NEW_PACKETS = 3  # more than three seldom ask for new cards
 COMMON, RARE = 0.7, 0.06  # the shares of hands that are above the lowest and the highest bound
@@ -44,6 +46,13 @@ class Classes(NamedTuple):
 def num_packets(num_players: int) -> int:
     """How many packets of a deal are classed."""
     return num_players + NEW_PACKETS
+
+
+def trump_chances() -> np.ndarray:
+    """(4,) float64: how often a hand has 0 to 3 trumps; one more of them is the upcard."""
+    others, trumps = CARDS - RANKS, RANKS - 1
+    ways = [math.comb(trumps, k) * math.comb(others, CARDS_EACH - k) for k in range(CARDS_EACH + 1)]
+    return np.array(ways) / math.comb(CARDS - 1, CARDS_EACH)
 
 
 @functools.cache
@@ -132,12 +141,13 @@ def _cards_of(hand):
 def class_deals(
     num_players: int, key: np.uint64, first_deal: int, count: int, bounds: np.ndarray
 ) -> np.ndarray:
-    """The classes of the packets of some deals, (count, packets) int8.
+    """The classes of the packets of some deals, and trumps of the hands, (count, packets + n) int8.
 
-    The hands come first, from first hand to the dealer, then new cards in the order of dealing.
-    Deals are those of `agents.matches.deal_copies` with the same key and number.
+    The hands come first, from first hand to the dealer, then new cards in the order of dealing;
+    then how many trumps are in each of the hands. Deals are those of `agents.matches.deal_copies`
+    with the same key and number.
     """
-    found = np.empty((count, num_packets(num_players)), np.int8)
+    found = np.empty((count, num_packets(num_players) + num_players), np.int8)
     _class_deals(new_states("bestia", num_players), key, first_deal, bounds, found)
     return found
 
@@ -147,9 +157,12 @@ def _class_deals(states, key, first_deal, bounds, found):
     s = states[0]
     for i in range(found.shape[0]):
         start_session(states, 0, stream(key, first_deal + i), NOBODY, 0)
-        for place in range(found.shape[1]):
+        packets = found.shape[1] - s.num_players
+        for place in range(packets):
             seat = (s.dealer + 1 + place) % s.num_players
             dealt = place < s.num_players
             packet = s.hands[seat] if dealt else next_cards(s, CARDS_EACH)
             worth = packet_worth(packet, s.upcard)
             found[i, place] = np.searchsorted(bounds, worth, side="right")
+            if dealt:
+                found[i, packets + place] = size(packet & suit_cards(s.trump, RANKS))

@@ -8,7 +8,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agents.arena import PIECE, Luck, Piece, Progress, Table, check_policies, mean_of, play_piece
+from agents.arena import (
+    PIECE,
+    Luck,
+    Piece,
+    Played,
+    Progress,
+    Table,
+    check_policies,
+    luck_of_place,
+    mean_of,
+    play_and_tell,
+    play_plainly,
+)
 from agents.control_variates import StandIn
 from agents.estimates import Estimate, holm
 from agents.policies import Policy
@@ -100,13 +112,21 @@ def compare_paired(
     k, n = len(policies), table.num_players
     pairs = list(itertools.combinations(range(k), 2))
     pieces = _pieces(k, n, num_deals)
-    played = in_order(play_piece, (table, everybody), pieces, jobs, Piece((0,) * n, 0, 1))
+    work = play_and_tell if control else play_plainly
+    played = in_order(work, (table, everybody), pieces, jobs, Piece((0,) * n, 0, 1))
     by_piece = [[_counted(next(played), n, progress) for _ in range(k)] for _ in pieces[::k]]
-    scores = list(zip(*by_piece, strict=True))  # (policy, piece)
+    by_policy = list(zip(*by_piece, strict=True))  # (policy, piece)
+    scores = [[piece.scores[:, 0] for piece in played] for played in by_policy]
+    drawn = [luck_of_place(played, 0) for played in by_policy]
     luck = Luck(table, num_deals) if control else None
     told = [luck.stand_ins(policy, field) if luck else [] for policy in policies]
     estimates = [
-        mean_of([x - y for x, y in zip(scores[a], scores[b])], luck, _either(told[a], told[b]))
+        mean_of(
+            [x - y for x, y in zip(scores[a], scores[b])],
+            luck,
+            _either(told[a], told[b]),
+            _less(drawn[a], drawn[b]),
+        )
         for a, b in pairs
     ]
     p_values = holm([estimate.p_value for estimate in estimates])
@@ -114,7 +134,7 @@ def compare_paired(
         table,
         tuple(policy.spec for policy in policies),
         field.spec,
-        tuple(mean_of(column, luck, tells) for column, tells in zip(scores, told)),
+        tuple(mean_of(*columns) for columns in zip(scores, [luck] * k, told, drawn)),
         tuple(Difference(*pair, e, p) for pair, e, p in zip(pairs, estimates, p_values)),
     )
 
@@ -122,6 +142,12 @@ def compare_paired(
 def _either(told: Sequence[StandIn], others: Sequence[StandIn]) -> list[StandIn]:
     """What either tells, and what both tell once."""
     return [*told, *(one for one in others if all(one.scores is not t.scores for t in told))]
+
+
+def _less(
+    drawn: Sequence[np.ndarray] | None, others: Sequence[np.ndarray] | None
+) -> list[np.ndarray] | None:
+    return None if drawn is None or others is None else [x - y for x, y in zip(drawn, others)]
 
 
 def num_hands(table: Table, num_policies: int, num_deals: int) -> int:
@@ -139,8 +165,7 @@ def _pieces(k: int, n: int, num_deals: int) -> list[Piece]:
     ]
 
 
-def _counted(scores: np.ndarray, n: int, progress: Progress | None) -> np.ndarray:
-    """The scores (D,) of the first of a line-up, from those of all, (D, n)."""
+def _counted(played: Played, n: int, progress: Progress | None) -> Played:
     if progress is not None:
-        progress(len(scores) * n)
-    return scores[:, 0]
+        progress(len(played.scores) * n)
+    return played

@@ -214,9 +214,9 @@ def _facts(arguments: Arguments, victim: Victim, kind: Kind) -> dict[str, Any]:
     }
 
 
-_NAMES = ("game", "num_players", "victim", "kind")
+_VICTIM = ("game", "num_players", "victim")
 _KEY = (
-    *_NAMES, "digest", "starts", "responders", "steps", "seed", "deals", "deals_seed",
+    *_VICTIM, "kind", "digest", "starts", "responders", "steps", "seed", "deals", "deals_seed",
     "validation_deals",
 )  # fmt: skip
 
@@ -227,7 +227,7 @@ def _key(row: dict[str, Any]) -> str:
 
 def _replaces(new: dict[str, Any], old: dict[str, Any]) -> bool:
     """Is the old row the same figure, or of a victim that is no longer what it was?"""
-    same_name = all(new[name] == old[name] for name in _NAMES)
+    same_name = all(new[name] == old[name] for name in _VICTIM)
     return _key(new) == _key(old) or (same_name and new["digest"] != old["digest"])
 
 

@@ -17,7 +17,7 @@ from agents.arena import (
     play_piece,
 )
 from agents.control_variates import Deals, StandIn, model_for
-from agents.deal_classes import class_deals, classes, num_packets, packet_worth
+from agents.deal_classes import class_deals, classes, num_packets, packet_worth, trump_chances
 from agents.estimates import Estimate, Moments
 from agents.matches import deal_copies
 from agents.policies import Policy, parse_policy
@@ -83,8 +83,18 @@ def test_packets_are_the_hands_and_then_the_new_cards_of_the_arena() -> None:
         for action in (*[PASS] * 4, *[EXCHANGE] * 4):
             apply(s, action)
         fresh = [packet_worth(s.hands[seat], s.upcard) for seat in order[:3]]
-        assert [*np.searchsorted(bounds, hands + fresh, side="right")] == [*kinds]
-        assert len(kinds) == num_packets(4)
+        assert [*np.searchsorted(bounds, hands + fresh, side="right")] == [*kinds[: num_packets(4)]]
+        trumps = [int(s.thrown[seat] >> np.uint64(10 * s.trump)) & 1023 for seat in order]
+        assert [cards.bit_count() for cards in trumps] == [*kinds[num_packets(4) :]]
+
+
+def test_hands_have_so_many_trumps_as_often_as_they_should() -> None:
+    chances, count = trump_chances(), 40_000
+    assert chances.sum() == pytest.approx(1, abs=1e-12)
+    found = class_deals(5, KEY, 0, count, classes(6).bounds)[:, num_packets(5) :]
+    for trumps in found.T:
+        seen = np.bincount(trumps, minlength=4)
+        assert (np.abs(seen - count * chances) < 5 * np.sqrt(chances * count)).all()
 
 
 def test_an_option_that_may_change_the_pack_leaves_luck_in() -> None:
@@ -152,6 +162,18 @@ def test_only_the_deals_in_which_somebody_sits_count() -> None:
     assert estimate.factor > 2
 
 
+def test_a_column_with_a_mean_of_zero_is_taken_off_without_doubt() -> None:
+    chances = np.random.default_rng(8)
+    column = chances.normal(0, 1, 3000)
+    scores = 0.5 * column + chances.normal(1, 0.1, 3000)
+    empty = Deals("beast", 4, None, KEY, 3000)
+    found = empty.estimate(plain(scores), scores, exact=[column])
+    assert found.low <= 1 <= found.high
+    assert found.factor > 20
+    vague = StandIn(chances.normal(0, 1, 3000), Estimate(0, 0.6, 10))
+    assert empty.estimate(plain(scores), scores, [vague], [column]).factor > 20
+
+
 # In the arena.
 
 
@@ -176,8 +198,16 @@ def test_unlike_policies_take_a_fourth_of_the_hands(game: str) -> None:
     assert abs(found.mean - raw.mean) < 1.5 * raw.half_width
 
 
-def test_numbers_do_not_depend_on_the_jobs() -> None:
-    policies = players("beast", "spoiler", "bold")
+@pytest.mark.parametrize("one", ["tight", "doctor", "knock if trumps >= 2"])
+def test_unlike_policies_take_a_fourth_of_the_hands_among_good_ones_too(one: str) -> None:
+    assert one_against_field(*players("bestia", one, "sound"), 20_000, seed=6).factor > 4
+
+
+@pytest.mark.parametrize(
+    ("game", "one", "field"), [("beast", "spoiler", "bold"), ("bestia", "doctor", "sound")]
+)
+def test_numbers_do_not_depend_on_the_jobs(game: str, one: str, field: str) -> None:
+    policies = players(game, one, field)
     found = [one_against_field(*policies, stand_ins.FEW, seed=3, jobs=jobs) for jobs in (1, 2)]
     assert found[0] == found[1]
     assert found[0].factor > 2
@@ -256,9 +286,11 @@ def test_baselines_are_never_their_own_stand_ins(specs: tuple[str, str]) -> None
 
 @pytest.mark.slow
 @pytest.mark.timeout(3000)
-@pytest.mark.parametrize("game", ["bestia", "beast"])
-def test_a_million_hands_have_the_same_mean(game: str) -> None:
-    one, field, _ = UNLIKE[game]
+@pytest.mark.parametrize(
+    ("game", "one", "field"),
+    [("bestia", "bold", "tight"), ("bestia", "doctor", "sound"), ("beast", "spoiler", "bold")],
+)
+def test_a_million_hands_have_the_same_mean(game: str, one: str, field: str) -> None:
     policies = players(game, one, field)
     found = one_against_field(*policies, 250_000, seed=11)
     raw = one_against_field(*policies, 250_000, seed=12, control=False)

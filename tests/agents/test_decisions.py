@@ -185,7 +185,8 @@ def test_paired_scores_are_those_of_the_arena_and_differences_theirs():
         assert score == evaluate([policy, field, field], 1_500, 4, pot=2)[0]
     for a, b in itertools.permutations(range(3), 2):
         gap = found.difference(a, b)
-        assert gap.score.mean == pytest.approx(found.scores[a].mean - found.scores[b].mean)
+        scores = found.scores[a].mean - found.scores[b].mean  # of which other luck is taken off
+        assert gap.score.mean == pytest.approx(scores, abs=gap.score.half_width / 4)
         assert gap.score.half_width < found.scores[a].half_width + found.scores[b].half_width
     assert found.ranking == sorted(range(3), key=lambda a: -found.scores[a].mean)
     assert compare_paired(table, policies, field, 1_500, jobs=2) == found

@@ -153,7 +153,7 @@ def test_an_interrupt_leaves_nothing_behind(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(arena, "play_piece", interrupt)
+    monkeypatch.setattr(arena, "play_and_tell", interrupt)
     with pytest.raises(SystemExit) as ended:
         main([*small, "--out", str(tmp_path / "out")])
     assert ended.value.code == 130

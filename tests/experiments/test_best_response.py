@@ -75,7 +75,7 @@ def test_rows_of_other_weights_go_and_other_budgets_stay(arguments):
     (row,), out = measure(arguments)
     stale = {**row, "digest": "0" * 8}
     other = {**row, "kind": "coalition"}
-    out.write_text(json.dumps([other, stale]))
+    out.write_text(json.dumps([other, stale, {**stale, "kind": "coalition"}]))
     rows, _ = measure(arguments)
     assert [timeless([r])[0] for r in rows] == timeless([other, row])
     rows, _ = measure(dataclasses.replace(arguments, seed=5))

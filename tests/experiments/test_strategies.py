@@ -251,7 +251,7 @@ def test_a_page_of_solved_bids_has_their_shares_and_their_bounds(tmp_path):
     for name, rank in ranks.items():
         assert take["rows"][name][0]["come_in"] == pytest.approx(blind[rank], abs=0.15)
     svg = (tmp_path / "bids-beast-4.svg").read_text(encoding="utf-8")
-    assert "NashConv from 0.0007" in svg
+    assert f"to {table.facts['nash_conv']['high']:.4f}" in svg
 
 
 def test_a_book_keeps_its_other_pages(tmp_path):
