@@ -77,8 +77,10 @@ def test_a_match_is_played(name: str) -> None:
     assert f"{r.num_players} players, pot 2" in table.words and "ranks=" in table.words
     players = [parse_policy(spec, r.game, r.num_players) for spec in default_specs(r.game)[:2]]
     lineup = [players[i % 2] for i in range(r.num_players)]
-    scores = arena.evaluate(lineup, 50, 1, rules=r.rules, pot=2)
+    scores = arena.evaluate(lineup, 50, 1, rules=r.rules, pot=2, control=False)
     assert abs(sum(score.mean for score in scores)) < 1e-9
+    for plain, score in zip(scores, arena.evaluate(lineup, 50, 1, rules=r.rules, pot=2)):
+        assert abs(score.mean - plain.mean) < plain.half_width + 1e-9
 
 
 def test_tables_and_networks_that_do_not_fit_are_refused() -> None:
