@@ -1,279 +1,37 @@
 """Policies compared on duplicate deals: one against a field, mixed tables, intervals.
 
-The score of a seat is its equity in a hand divided by P, the pot when the stakes are in: "pots per
-hand". Every hand stands alone ("static mode"), so that the scores of different deals are
-independent and the pot cannot grow without bound. A deal depends on the seed and its number alone;
-the players of a table play it once in each of their n rotations around the seats, the dealer
-staying where he is. A policy's mean over the rotations of a deal is one observation.
-
 Luck of the deal that can be told is taken off the scores, which leaves the mean what it is
-(`agents.control_variates`), unless `control` is False.
-
-Generators of the players depend on the seed, the deal, the rotation, the seat and the policy, so
-no two hands share their chances, and all numbers are the same however the work is divided.
+(`agents.control_variates`), unless `control` is False. What is played tells `agents.duplicate`.
 """
 
 from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from agents import stand_ins
 from agents.control_variates import Deals, StandIn
+from agents.duplicate import (
+    PIECE,
+    Piece,
+    Played,
+    Progress,
+    Table,
+    lineups,
+    pieces_of,
+    play_piece,
+    play_pieces,
+)
 from agents.estimates import Estimate, Moments, holm
-from agents.matches import deal_copies, play, score_seats, seed_players, tag
-from agents.new_cards import luck_of_new_cards
 from agents.policies import Policy, default_specs, parse_policy
-from agents.processes import in_order
 from agents.ratings import Rating, rate
 from agents.stand_ins import Pair
-from bestia_env.engine import new_states, start_sessions
 from bestia_env.games import game_named
-from bestia_env.rng import seed_sequence_keys
-from bestia_env.rules.table import check_coins
-
-PIECE = 1024  # deals that are played at once; results depend on it in their last bits only
-Progress = Callable[[int], None]
-
-
-class Keys(NamedTuple):
-    """Independent sources of chance, uint64.
-
-    Attributes:
-        deals: of the deals.
-        players: of the players' chances.
-        lineups: of who sits at mixed tables.
-        ties: by which ties are broken.
-        draws: of new cards drawn again to tell of their luck.
-    """
-
-    deals: np.uint64
-    players: np.uint64
-    lineups: np.uint64
-    ties: np.uint64
-    draws: np.uint64
-
-
-class Played(NamedTuple):
-    """What came of the deals of a piece, in pots per hand, meaned over the rotations.
-
-    Attributes:
-        scores: (D, n) float64, of every player of the line-up.
-        luck: (D, n) float64, of which the new cards of an exchange brought them so much, with a
-            mean of exactly 0; None where nothing is known of it.
-    """
-
-    scores: np.ndarray
-    luck: np.ndarray | None = None
-
-
-@dataclass(frozen=True)
-class Table:
-    """What is played: the game, the seats, the rules, the pot, and the seed of all deals.
-
-    Attributes:
-        game: "beast" or "bestia".
-        num_players: seats.
-        rules: `BeastRules` or `BestiaRules`, None for the game's defaults.
-        pot: P in multiples of the opening pot; 1 is a fresh hand, more means a pot carried in.
-        seed: of deals and of the players' chances.
-
-    Raises:
-        ValueError: an argument is out of range.
-    """
-
-    game: str
-    num_players: int = 4
-    rules: Any = None
-    pot: int = 1
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        """Check the arguments and fill in the rules."""
-        game = game_named(self.game)
-        object.__setattr__(self, "rules", game.make_rules(self.rules, {}))
-        game.check_num_players(self.num_players, self.rules)
-        check_coins("pot", self.pot, least=1, most=10**9)
-        check_coins("seed", self.seed, least=0, most=2**64 - 1)
-        check_coins("the pot carried in", self.carried, least=0)
-
-    @property
-    def words(self) -> str:
-        """The game, the seats, and all that is not as usual, in a few words."""
-        options = [
-            f"{field.name}={getattr(self.rules, field.name)}"
-            for field in fields(self.rules)
-            if getattr(self.rules, field.name) != field.default
-        ]
-        pot = [] if self.pot == 1 else [f"pot {self.pot} × opening"]
-        return ", ".join([f"{self.game.capitalize()}, {self.num_players} players", *pot, *options])
-
-    @functools.cached_property
-    def keys(self) -> Keys:
-        """What all chances are drawn from."""
-        return Keys(*seed_sequence_keys(self.seed, len(Keys._fields)))
-
-    @functools.cached_property
-    def carried(self) -> int:
-        """The coins to carry in so that P, stakes included, is `pot` opening pots."""
-        if self.pot == 1:
-            return 0
-        opening = self.rules.opening_pot(self.num_players)
-        states = new_states(self.game, self.num_players, self.rules)
-        start_sessions(states, np.zeros(1, np.uint64), 0, opening)
-        stakes = int(states["pot"][0]) - opening
-        return int(self.pot) * opening - stakes
-
-
-@dataclass(frozen=True)
-class Piece:
-    """A piece of the work.
-
-    Attributes:
-        lineup: the places of the players in the list of policies, None for mixed tables.
-        start: the first deal.
-        stop: one past the last.
-    """
-
-    lineup: tuple[int, ...] | None
-    start: int
-    stop: int
-
-
-def lineups(table: Table, num_policies: int, piece: Piece) -> np.ndarray:
-    """Who plays the deals of a piece, (D, n) int64 in order of play before rotation.
-
-    At mixed tables everybody is as likely to sit as everybody else, in any order, and nobody sits
-    twice before all sit once.
-    """
-    n, deals = table.num_players, piece.stop - piece.start
-    if piece.lineup is not None:
-        return np.tile(np.array(piece.lineup), (deals, 1))
-    chances = np.random.default_rng((int(table.keys.lineups), piece.start))
-    rounds = [
-        chances.permuted(np.tile(np.arange(num_policies), (PIECE, 1)), axis=1)
-        for _ in range(-(-n // num_policies))
-    ]
-    drawn = np.concatenate(rounds, axis=1)[:, :n]
-    return chances.permuted(drawn, axis=1)[:deals]
-
-
-def play_piece(table: Table, policies: Sequence[Policy], piece: Piece) -> np.ndarray:
-    """Play the deals of a piece in every rotation.
-
-    Returns:
-        (D, n) float64: pots per hand of every player of the line-up, meaned over the rotations.
-    """
-    states, base_pots = _settled(table, policies, piece)
-    return _meaned(table, _scores(states, table.num_players), base_pots)
-
-
-def play_and_tell(table: Table, policies: Sequence[Policy], piece: Piece) -> Played:
-    """The same, and the luck of new cards in Bestia."""
-    states, base_pots = _settled(table, policies, piece)
-    scores = _meaned(table, _scores(states, table.num_players), base_pots)
-    if table.game != "bestia":
-        return Played(scores)
-    luck = luck_of_new_cards(states, table.keys.draws, piece.start * table.num_players)
-    return Played(scores, _meaned(table, luck, base_pots))
-
-
-def play_rotations(table: Table, policies: Sequence[Policy], piece: Piece) -> np.ndarray:
-    """The scores hand by hand.
-
-    Returns:
-        (D, n, n) float64: pots per hand by deal, rotation and player of the line-up.
-    """
-    states, base_pots = _settled(table, policies, piece)
-    scores = _by_player(_scores(states, table.num_players))
-    return scores / (table.num_players * base_pots[:, None, None])
-
-
-def _settled(
-    table: Table, policies: Sequence[Policy], piece: Piece
-) -> tuple[np.ndarray, np.ndarray]:
-    """The hands (D * n,) of a piece when they are over, and P (D,) int64 of every deal."""
-    n, deals = table.num_players, piece.stop - piece.start
-    states = new_states(table.game, n, table.rules, deals * n)
-    deal_copies(states, n, table.keys.deals, piece.start, table.carried)
-    base_pots = states["pot"][::n].copy()
-    rotations, players = np.arange(n)[:, None], np.arange(n)
-    sitting = lineups(table, len(policies), piece)[:, (players - rotations) % n].reshape(-1, n)
-    chances = np.empty(sitting.shape, np.uint64)
-    tags = np.array([tag(policy) for policy in policies], np.uint64)
-    seed_players(chances, sitting, tags, table.keys.players, piece.start * n)
-    play(states, policies, sitting, chances)
-    return states, base_pots
-
-
-def _scores(states: np.ndarray, num_players: int) -> np.ndarray:
-    """(B, n) int64 in n-ths of a coin, by seat."""
-    scores = np.empty((states.size, num_players), np.int64)
-    score_seats(states, scores)
-    return scores
-
-
-def _by_player(by_seat: np.ndarray) -> np.ndarray:
-    """(D, n, n) by deal, rotation and player of the line-up, from (D * n, n) by hand and seat."""
-    n = by_seat.shape[1]
-    rotations, players = np.arange(n)[:, None], np.arange(n)
-    return by_seat.reshape(-1, n, n)[:, rotations, (players + rotations) % n]
-
-
-def _meaned(table: Table, by_seat: np.ndarray, base_pots: np.ndarray) -> np.ndarray:
-    """Pots per hand (D, n) of every player, from (D * n, n) in n-ths of a coin."""
-    return _by_player(by_seat).sum(axis=1) / (table.num_players**2 * base_pots[:, None])
-
-
-# The work in pieces, in this process or in several.
-
-
-def _pieces(lineup: tuple[int, ...] | None, num_deals: int) -> list[Piece]:
-    check_coins("num_deals", num_deals, least=2)
-    starts = range(0, num_deals, PIECE)
-    return [Piece(lineup, start, min(start + PIECE, num_deals)) for start in starts]
-
-
-def _play_pieces(
-    table: Table,
-    policies: Sequence[Policy],
-    pieces: Sequence[Piece],
-    jobs: int,
-    progress: Progress | None,
-    control: bool,
-) -> Iterator[Played]:
-    """What came of all pieces, in order whoever played them, with luck told of for control."""
-    check_coins("jobs", jobs, least=1)
-    check_policies(table, policies)
-    work, trial = play_and_tell if control else play_plainly, Piece((0,) * table.num_players, 0, 1)
-    played = in_order(work, (table, tuple(policies)), pieces, jobs, trial)
-    for piece, found in zip(pieces, played, strict=True):
-        yield found
-        if progress is not None:
-            progress((piece.stop - piece.start) * table.num_players)
-
-
-def check_policies(table: Table, policies: Sequence[Policy]) -> None:
-    """Raise a ValueError if a policy cannot sit at such a table."""
-    for policy in policies:
-        if policy.game != table.game:
-            raise ValueError(f"policy {policy.spec!r} plays {policy.game}, not {table.game}")
-        if policy.num_players not in (None, table.num_players):
-            raise ValueError(
-                f"policy {policy.spec!r} plays with {policy.num_players} players, "
-                f"not {table.num_players}"
-            )
-
-
-def play_plainly(table: Table, policies: Sequence[Policy], piece: Piece) -> Played:
-    """As `play_and_tell`, with no luck told of."""
-    return Played(play_piece(table, policies, piece))
-
 
 # Luck.
 
@@ -410,8 +168,8 @@ def evaluate(
         ValueError: an argument is out of range, or the policies are of different games.
     """
     table = Table(lineup[0].game, len(lineup), rules, pot, seed)
-    pieces = _pieces(tuple(range(len(lineup))), num_deals)
-    played = list(_play_pieces(table, lineup, pieces, jobs, progress, control))
+    pieces = pieces_of(tuple(range(len(lineup))), num_deals)
+    played = list(play_pieces(table, lineup, pieces, jobs, progress, control))
     luck = Luck(table, num_deals) if control else None
     told: list[Sequence[StandIn]] = [()] * len(lineup)
     if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
@@ -449,8 +207,8 @@ def baseline_hands(game: str, num_players: int, num_hands: int, seed: int = 0) -
     """
     table = Table(game, num_players, seed=seed)
     policies = [parse_policy(spec, game, num_players) for spec in default_specs(game)]
-    pieces = _pieces(None, max(2, -(-num_hands // num_players)))
-    for _ in _play_pieces(table, policies, pieces, 1, None, False):
+    pieces = pieces_of(None, max(2, -(-num_hands // num_players)))
+    for _ in play_pieces(table, policies, pieces, 1, None, False):
         pass
     return pieces[-1].stop * num_players
 
@@ -532,11 +290,11 @@ def compare(
     if len(policies) < 2:
         raise ValueError(f"a comparison takes at least two policies, not {len(policies)}")
     k, n = len(policies), table.num_players
-    mixed = _pieces(None, num_deals)
+    mixed = pieces_of(None, num_deals)
     _check_all_sit(table, policies, mixed)
     cells = [(a, *[b] * (n - 1)) for a in range(k) for b in range(k)]
-    duels = [piece for cell in cells for piece in _pieces(cell, num_deals)]
-    played = _play_pieces(table, policies, [*duels, *mixed], jobs, progress, control)
+    duels = [piece for cell in cells for piece in pieces_of(cell, num_deals)]
+    played = play_pieces(table, policies, [*duels, *mixed], jobs, progress, control)
     luck = Luck(table, num_deals) if control else None
     estimates = [
         _mean(
@@ -552,7 +310,7 @@ def compare(
         tuple(policy.spec for policy in policies),
         num_deals,
         tuple(tuple(estimates[a * k : a * k + k]) for a in range(k)),
-        _standings(table, k, played, luck),
+        standings(table, k, played, luck),
     )
 
 
@@ -579,7 +337,7 @@ def mixed_tables(
     begun: int = 0,
     jobs: int = 1,
     progress: Progress | None = None,
-) -> Iterator[np.ndarray]:
+) -> Iterator[Played]:
     """Play tables to which the policies are drawn by lot, piece by piece of the deals.
 
     Args:
@@ -591,34 +349,27 @@ def mixed_tables(
         progress: called with numbers of hands as they are done.
 
     Returns:
-        Arrays (D, n) float64: pots per hand of every player of the line-up, for `standings`.
+        What came of each piece, for `standings`; luck of new cards is not told of.
 
     Raises:
         ValueError: an argument is out of range, or the deals are too few for all to sit.
     """
-    pieces = _pieces(None, num_deals)
+    pieces = pieces_of(None, num_deals)
     _check_all_sit(table, policies, pieces)
-    played = _play_pieces(table, policies, pieces[begun:], jobs, progress, False)
-    return (piece.scores for piece in played)
+    return play_pieces(table, policies, pieces[begun:], jobs, progress, False)
 
 
 def standings(
-    table: Table, num_policies: int, scores: Iterable[np.ndarray], luck: Luck | None
+    table: Table, num_policies: int, played: Iterable[Played], luck: Luck | None
 ) -> tuple[Standing, ...]:
-    """Where each policy stands by what was scored at mixed tables.
+    """Where each policy stands by what came of mixed tables.
 
     Args:
         table: what was played.
         num_policies: how many there were.
-        scores: of all pieces, see `mixed_tables`.
+        played: all pieces in order, see `mixed_tables`.
         luck: to take off the scores, None to leave it in. Ratings are without.
     """
-    return _standings(table, num_policies, map(Played, scores), luck)
-
-
-def _standings(
-    table: Table, num_policies: int, played: Iterable[Played], luck: Luck | None
-) -> tuple[Standing, ...]:
     found, orders, start = [], [], 0
     for by_player in played:
         piece = Piece(None, start, start + len(by_player.scores))

@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.arena import Table
 from agents.bidding.language import Expressions
 from agents.bidding.machine import STACK, Program, evaluate
+from agents.duplicate import Table
 from agents.matches import act_turns, choose, deal_copies, play, score_seats, seed_players, tag
 from agents.policies import Policy
 from bestia_env._jit import jit

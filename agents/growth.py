@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.arena import Table, check_policies
+from agents.duplicate import Table, check_policies
 from agents.estimates import Estimate, Moments
 from agents.matches import deal_copies, play, seed_players, tag
 from agents.policies import Policy

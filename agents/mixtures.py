@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agents.arena import Table
+from agents.duplicate import Table
 from agents.opponents import check_distinct
 from agents.policies import parse_baseline
 from bestia_env._jit import jit

@@ -8,20 +8,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from agents.arena import (
+from agents.arena import Luck, luck_of_place, mean_of
+from agents.control_variates import StandIn
+from agents.duplicate import (
     PIECE,
-    Luck,
     Piece,
     Played,
     Progress,
     Table,
     check_policies,
-    luck_of_place,
-    mean_of,
-    play_and_tell,
-    play_plainly,
+    played,
 )
-from agents.control_variates import StandIn
 from agents.estimates import Estimate, holm
 from agents.policies import Policy
 from agents.processes import in_order
@@ -112,12 +109,11 @@ def compare_paired(
     k, n = len(policies), table.num_players
     pairs = list(itertools.combinations(range(k), 2))
     pieces = _pieces(k, n, num_deals)
-    work = play_and_tell if control else play_plainly
-    played = in_order(work, (table, everybody), pieces, jobs, Piece((0,) * n, 0, 1))
-    by_piece = [[_counted(next(played), n, progress) for _ in range(k)] for _ in pieces[::k]]
+    found = in_order(played, (table, everybody, control), pieces, jobs, Piece((0,) * n, 0, 1))
+    by_piece = [[_counted(next(found), n, progress) for _ in range(k)] for _ in pieces[::k]]
     by_policy = list(zip(*by_piece, strict=True))  # (policy, piece)
-    scores = [[piece.scores[:, 0] for piece in played] for played in by_policy]
-    drawn = [luck_of_place(played, 0) for played in by_policy]
+    scores = [[piece.scores[:, 0] for piece in own] for own in by_policy]
+    drawn = [luck_of_place(own, 0) for own in by_policy]
     luck = Luck(table, num_deals) if control else None
     told = [luck.stand_ins(policy, field) if luck else [] for policy in policies]
     estimates = [

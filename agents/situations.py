@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from agents.arena import Table
+from agents.duplicate import Table
 from bestia_env.bits import has, lowest
 from bestia_env.engine import new_states, start_stacked_session
 from bestia_env.games import Game, game_named

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from agents.arena import check_policies
 from agents.decisions import Answers, Question, ask
+from agents.duplicate import check_policies
 from agents.estimates import Estimate, Moments, Proportion
 from agents.processes import in_order
 from bestia_env.rules.table import check_coins

@@ -19,6 +19,8 @@ F = TypeVar("F", bound=Callable)
 # Without NRT numba counts no references to arrays, which took half the time of a batch step; the
 # price is that compiled code cannot make arrays, only write into those it is given.
 _OPTIONS = {"error_model": "numpy", "forceinline": True, "nogil": True, "_nrt": False}
+# A word of these stands in each source that kernels are made from.
+_COMPILED_FROM = b"numba", b"_jit", b"by_game"
 _packages: set[str] = set()  # those with compiled functions so far
 
 
@@ -82,14 +84,15 @@ def _root(package: str) -> Path:
 def _source_hash(packages: frozenset[str]) -> str:
     """A hash of all sources of some packages that compiled code is made from.
 
-    Those are the files that import numba or this decorator: what kernels use stands in them.
+    Those are the files that import numba, this decorator or that of verbs of both games: what
+    kernels use stands in them.
     """
     settings = f"{sys.version} {numba.__version__} {np.__version__} {numba.config.BOUNDSCHECK}"
     digest = hashlib.sha256(settings.encode())
     for root in sorted(map(_root, packages)):
         for path in sorted(root.rglob("*.py")):
             source = path.read_bytes()
-            if b"numba" in source or b"_jit" in source:
+            if any(word in source for word in _COMPILED_FROM):
                 digest.update(path.relative_to(root).as_posix().encode())
                 digest.update(source)
     return digest.hexdigest()[:12]

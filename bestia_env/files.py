@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import stat
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 
 def read_bounded(path: Path, most: int) -> bytes:
@@ -80,3 +84,29 @@ def append_whole(path: Path, line: bytes) -> None:
             raise OSError(f"{path} could not be written wholly")
     finally:
         os.close(handle)
+
+
+def write_arrays(path: Path, **arrays: Any) -> None:
+    """Replace a file by named arrays, at once; raises as `write_whole` does."""
+    file = io.BytesIO()
+    np.savez(file, **arrays)
+    write_whole(path, file.getvalue())
+
+
+def read_arrays(path: Path, most: int) -> dict[str, np.ndarray]:
+    """The arrays of a file that `write_arrays` has written.
+
+    Args:
+        path: the file.
+        most: bytes that it may have.
+
+    Raises:
+        OSError: as `read_bounded` does.
+        ValueError: it holds no arrays, or not all of them.
+    """
+    content = read_bounded(path, most)
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except Exception as error:  # zip and numpy raise many kinds for what is no file of theirs
+        raise ValueError(f"{path} is damaged: delete it ({error})") from None

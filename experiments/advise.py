@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from agents.advice import Advice
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.policies import Policy
 
 
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _run(parsed: Arguments) -> None:
     from agents.advice import advise
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.policies import parse_policy
     from agents.rules import parse_rules
     from agents.situations import view_of_bidder

@@ -23,7 +23,7 @@ import tyro
 from experiments.command_line import ends_cleanly, hands_progress, provenance
 
 if TYPE_CHECKING:
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.policies import Policy
 
 
@@ -119,7 +119,7 @@ def _run(
 
 
 def _table(parsed: Arguments) -> Table:
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.rules import parse_rules
 
     seed = secrets.randbits(32) if parsed.seed is None else parsed.seed

@@ -378,7 +378,7 @@ def arena_figures() -> list[Figure]:
 
 
 def _network_decisions(game: str) -> Callable[[int], int]:
-    from agents.arena import Piece, Table, play_piece
+    from agents.duplicate import Piece, Table, play_piece
     from agents.policies import NETWORK, Policy
     from agents.self_play import SelfPlay
 
@@ -444,7 +444,7 @@ def search_figures() -> list[Figure]:
 
 
 def _search_decisions(game: str, spec: str) -> Callable[[int], int]:
-    from agents.arena import Piece, Table, play_piece
+    from agents.duplicate import Piece, Table, play_piece
     from agents.policies import BEST_BASELINES, parse_policy
 
     searcher, field = (parse_policy(each, game, 4) for each in (spec, BEST_BASELINES[game]))

@@ -7,15 +7,11 @@ they are chosen, and on others differ from the table's only where these deals sp
 
 from __future__ import annotations
 
-import io
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from agents.checkpoints import write_whole
-from bestia_env.files import read_bounded
+from bestia_env.files import read_arrays, write_arrays
 from experiments.command_line import hands_progress
 
 if TYPE_CHECKING:
@@ -43,10 +39,10 @@ def best_bids(table: BidTable, num_deals: int, seed: int, folder: Path) -> Path:
     Raises:
         ValueError: what is in the folder is damaged.
     """
-    from agents.arena import Table
     from agents.bids.gaps import response
     from agents.bids.solver import Game
     from agents.bids.table import ENDING, BidTable, chances_of, load_table, rounded, save_table
+    from agents.duplicate import Table
 
     path = folder / f"best{ENDING}"
     if path.exists():
@@ -66,18 +62,12 @@ def best_bids(table: BidTable, num_deals: int, seed: int, folder: Path) -> Path:
             progress(stop - done)
             done = stop
             if time.perf_counter() - saved > SAVE_EVERY:
-                _save(file, done, sums)
+                write_arrays(file, done=done, **sums._asdict())
                 saved = time.perf_counter()
     shares = rounded(response(game, sums, chances))
     facts = {"answers": table.facts, "deals": num_deals, "seed": seed}
     save_table(path, BidTable(table.game, table.num_players, table.cards, shares, facts))
     return path
-
-
-def _save(path: Path, done: int, sums: Sums) -> None:
-    file = io.BytesIO()
-    np.savez(file, done=done, **sums._asdict())
-    write_whole(path, file.getvalue())
 
 
 def _load(path: Path, entries: int, agents: int) -> tuple[int, Sums]:
@@ -86,12 +76,12 @@ def _load(path: Path, entries: int, agents: int) -> tuple[int, Sums]:
 
     nothing = Sums.nothing(entries, agents)
     try:
-        with np.load(io.BytesIO(read_bounded(path, MAX_BYTES)), allow_pickle=False) as file:
-            done, sums = int(file["done"]), Sums(*(file[name] for name in Sums._fields))
+        parts = read_arrays(path, MAX_BYTES)
+        done, sums = int(parts.pop("done")), Sums(**parts)
     except FileNotFoundError:
         return 0, nothing
-    except Exception as error:
-        raise ValueError(f"{path} is damaged: delete it ({error})") from None
+    except (KeyError, TypeError):
+        raise ValueError(f"{path} is damaged: delete it") from None
     if any(part.shape != room.shape for part, room in zip(sums, nothing, strict=True)):
         raise ValueError(f"{path} is of another table: delete it")
     return done, sums

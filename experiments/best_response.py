@@ -130,8 +130,8 @@ def measure(arguments: Arguments) -> tuple[list[dict[str, Any]], Path]:
         ValueError: an argument is out of range, or a victim cannot sit at the table.
         OSError: a folder cannot be written to.
     """
-    from agents.arena import Table
     from agents.checkpoints import write_whole
+    from agents.duplicate import Table
     from agents.reports import check_writable
 
     if arguments.smoke:

@@ -11,7 +11,6 @@ Interrupted, the same command goes on where it was.
 from __future__ import annotations
 
 import dataclasses
-import io
 import itertools
 import json
 import shlex
@@ -34,7 +33,8 @@ from experiments.command_line import (
 )
 
 if TYPE_CHECKING:
-    from agents.arena import Standing, Table
+    from agents.arena import Standing
+    from agents.duplicate import Table
     from agents.policies import Policy
 
 GAMES = ("bestia", "beast")
@@ -209,7 +209,8 @@ def _standings(
     progress: Callable[[int], None],
 ) -> Sequence[Standing]:
     """Play mixed tables, or go on with them; what is done so far is kept in a file."""
-    from agents.arena import Luck, Table, mixed_tables, standings
+    from agents.arena import Luck, mixed_tables, standings
+    from agents.duplicate import Played, Table
 
     table = Table(policies[0].game, NUM_PLAYERS, seed=arguments.seed)
     setting = _setting(table, policies, deals)
@@ -221,13 +222,13 @@ def _standings(
     saved = time.perf_counter()
     try:
         for piece in played:
-            scores.append(piece)
+            scores.append(piece.scores)
             if time.perf_counter() - saved > SAVE_EVERY:
                 _save(path, setting, scores)
                 saved = time.perf_counter()
     finally:
         _save(path, setting, scores)
-    return standings(table, len(policies), scores, Luck(table, deals))
+    return standings(table, len(policies), map(Played, scores), Luck(table, deals))
 
 
 def _setting(table: Table, policies: Sequence[Policy], deals: int) -> str:
@@ -239,26 +240,24 @@ def _setting(table: Table, policies: Sequence[Policy], deals: int) -> str:
 
 
 def _save(path: Path, setting: str, scores: Sequence[np.ndarray]) -> None:
-    from agents.checkpoints import write_whole
+    from bestia_env.files import write_arrays
 
-    file = io.BytesIO()
-    np.savez(file, *scores, setting=setting)
-    write_whole(path, file.getvalue())
+    numbered = {str(place): piece for place, piece in enumerate(scores)}
+    write_arrays(path, setting=setting, **numbered)
 
 
 def _load(path: Path, setting: str) -> list[np.ndarray]:
     """The scores of the pieces that were played for the same setting."""
-    from bestia_env.files import read_bounded
+    from bestia_env.files import read_arrays
 
     try:
-        with np.load(io.BytesIO(read_bounded(path, MAX_BYTES)), allow_pickle=False) as file:
-            if str(file["setting"]) != setting:
-                return []
-            return [file[f"arr_{place}"] for place in range(len(file.files) - 1)]
+        parts = read_arrays(path, MAX_BYTES)
+        is_same = str(parts.pop("setting")) == setting
+        return [parts[str(place)] for place in range(len(parts))] if is_same else []
     except FileNotFoundError:
         return []
-    except Exception as error:
-        raise ValueError(f"{path} is damaged: delete it ({error})") from None
+    except KeyError:
+        raise ValueError(f"{path} is damaged: delete it") from None
 
 
 # What is written and shown.

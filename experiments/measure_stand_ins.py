@@ -45,7 +45,7 @@ def main(arguments: Arguments) -> None:
 
 def _check(arguments: Arguments) -> None:
     """Raise an error if something is wrong, before anything is played."""
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.reports import check_writable
     from agents.stand_ins import CHECKED
     from bestia_env.files import check_replaceable
@@ -86,7 +86,8 @@ def measure(game: str, num_players: int, num_deals: int, jobs: int) -> dict[str,
     Raises:
         ValueError: an argument is out of range.
     """
-    from agents.arena import Table, duel, one_against_field
+    from agents.arena import duel, one_against_field
+    from agents.duplicate import Table
     from agents.stand_ins import CHECKED, SEED, pairs, policies_of
 
     rows = []

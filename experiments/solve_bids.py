@@ -133,9 +133,9 @@ def _bidder(parsed: Arguments) -> Policy | None:
 
 def _games(parsed: Arguments, bidder: Policy | None) -> tuple[Game, Game, str]:
     """What is solved, the same with fast cards, and the spec of who plays the cards."""
-    from agents.arena import Table
     from agents.bids.solver import Game
     from agents.bids.table import BidTable, num_players_of
+    from agents.duplicate import Table
     from agents.policies import BEST_BASELINES
     from agents.rules import parse_rules
 

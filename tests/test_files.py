@@ -3,9 +3,16 @@
 import os
 import socket
 
+import numpy as np
 import pytest
 
-from bestia_env.files import check_replaceable, read_bounded, write_whole
+from bestia_env.files import (
+    check_replaceable,
+    read_arrays,
+    read_bounded,
+    write_arrays,
+    write_whole,
+)
 
 PLAIN = "it is no plain file"
 
@@ -58,3 +65,15 @@ def test_a_file_is_read_up_to_its_most(tmp_path):
         read_bounded(path, 9)
     with pytest.raises(FileNotFoundError):
         read_bounded(tmp_path / "none", 9)
+
+
+def test_arrays_come_back_and_damage_is_named(tmp_path):
+    path = tmp_path / "some.npz"
+    write_arrays(path, word="x", numbers=np.arange(3))
+    found = read_arrays(path, 10_000)
+    assert str(found["word"]) == "x"
+    assert found["numbers"].tolist() == [0, 1, 2]
+    for content in (path.read_bytes()[:-9], b"", b"rubbish"):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match=r"some\.npz is damaged: delete it"):
+            read_arrays(path, 10_000)

@@ -18,6 +18,39 @@ hand.hands[1] = 0b11 << 20 | 0b11
 hand.led = 5
 print(f"{obedient_cards(hand, 1):b}")
 """
+VERB = """
+from bestia_env.rules.dispatch import by_game
+from bestia_env.ways import one, two
+
+@by_game(NAMES)
+def verb(s, cards):
+    pass
+"""
+WAYS = """
+from bestia_env._jit import jit
+
+@jit
+def one(s, cards):
+    return 1
+
+@jit
+def two(s, cards):
+    return 2
+"""
+CALL = """
+from bestia_env._jit import jit
+from bestia_env.verbs import verb
+
+@jit
+def call(hands, cards):
+    return verb(hands[0], cards)
+"""
+CALLED = """
+import numpy as np
+from bestia_env.call import call
+from bestia_env.rules.beast import HAND
+print(call(np.zeros(1, HAND), np.uint64(3)))
+"""
 BITS = """
 from bestia_env.bits import size
 print(size(7), sum(size.stats.cache_misses.values()), sum(size.stats.cache_hits.values()))
@@ -58,6 +91,16 @@ def test_a_changed_rule_is_the_rule_that_runs(copied: Path) -> None:
     file.write_text(source, encoding="utf-8")
     assert run(copied, FOLLOW) == ["11"]
     assert len(list((copied / "bestia_env/__pycache__").glob("numba-*"))) == 2
+
+
+def test_a_changed_verb_is_the_verb_that_runs(copied: Path) -> None:
+    """It says what is called, in a file that compiles nothing itself."""
+    file = copied / "bestia_env/verbs.py"
+    (copied / "bestia_env/call.py").write_text(CALL, encoding="utf-8")
+    (copied / "bestia_env/ways.py").write_text(WAYS, encoding="utf-8")
+    for way, result in (("one", "1"), ("two", "2")):
+        file.write_text(VERB.replace("NAMES", f"{way}, {way}"), encoding="utf-8")
+        assert run(copied, CALLED) == [result]
 
 
 def test_compiled_code_is_kept(copied: Path) -> None:

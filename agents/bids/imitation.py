@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.arena import Table
 from agents.bids.cards import card_player
 from agents.bids.games import bidding, decides, entry, loud, quiet
 from agents.bids.solver import Game, by_family
 from agents.bids.table import BidTable, chances_of
 from agents.bids.traversal import Desk, deal_at, play_card
+from agents.duplicate import Table
 from agents.matches import choose, observe_turns
 from agents.policies import Policy
 from bestia_env._jit import jit

@@ -12,19 +12,18 @@ a matter of taste at first, outvoted by its own regrets as they come in.
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from agents.arena import Table
 from agents.bids.cards import card_player
 from agents.bids.games import MODULES
 from agents.bids.traversal import Desk, Sums, walk_deals
 from agents.bids.values import worths_of_bids
+from agents.duplicate import Table
 from agents.policies import Policy
-from bestia_env.files import read_bounded, write_whole
+from bestia_env.files import read_arrays, write_arrays
 from bestia_env.games import game_named
 
 FAMILY_VISITS = 100.0
@@ -142,9 +141,7 @@ class Solution:
 
     def save(self, path: Path, setting: str) -> None:
         """Write it whole, with what it was made for."""
-        file = io.BytesIO()
-        np.savez(file, setting=setting, **vars(self))
-        write_whole(path, file.getvalue())
+        write_arrays(path, setting=setting, **vars(self))
 
     @classmethod
     def load(cls, path: Path, setting: str) -> Solution | None:
@@ -154,16 +151,13 @@ class Solution:
             ValueError: what is there was made for another setting, or is damaged.
         """
         try:
-            content = read_bounded(path, MAX_BYTES)
-        except FileNotFoundError:
-            return None
-        try:
-            with np.load(io.BytesIO(content), allow_pickle=False) as file:
-                parts = {name: file[name] for name in file.files}
+            parts = read_arrays(path, MAX_BYTES)
             made_for, iterations = str(parts.pop("setting")), int(parts.pop("iterations"))
             seconds = float(parts.pop("seconds"))
             found = cls(iterations, **parts, seconds=seconds)
-        except Exception as error:
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError) as error:
             raise ValueError(f"{path} holds no run of the solver: {error}") from None
         if made_for != setting:
             raise ValueError(f"{path} was begun otherwise: {made_for}, and now {setting}")

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.arena import Table
 from agents.bids.cards import choose_card
 from agents.bids.games import (
     MODULES,
@@ -25,6 +24,7 @@ from agents.bids.games import (
     outcome,
     quiet,
 )
+from agents.duplicate import Table
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, nth, without_lowest
 from bestia_env.engine import new_states, start_session

@@ -8,8 +8,6 @@ for all positions that differ in what did not tell only.
 
 from __future__ import annotations
 
-from numba.extending import overload
-
 from agents.solve import coalition_beast, coalition_bestia
 from agents.solve.needs import ask
 from agents.solve.outcomes_beast import next_worth, seats_worth
@@ -23,8 +21,7 @@ from agents.solve.search import (
 )
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, bit, has, lowest, nth, without_lowest
-from bestia_env.rules import beast
-from bestia_env.rules.dispatch import legal, rulebook_of
+from bestia_env.rules.dispatch import by_game, legal
 
 
 @jit
@@ -204,38 +201,16 @@ def _back_up(room, ply, root):
         f.left = ZERO
 
 
-def _game_of(s):
-    return coalition_beast if rulebook_of(s) is beast else coalition_bestia
-
-
+@by_game(coalition_beast.is_known, coalition_bestia.is_known)
 def known_at_trick(s, room, f, g):
     """Write the score of g, where a trick begins, if it is known or known to be of no use."""
-    return _game_of(s).is_known(room, f, g)
 
 
+@by_game(coalition_beast.remember, coalition_bestia.remember)
 def remember(s, room, g, low, high):
     """Keep bounds of the score of g."""
-    _game_of(s).remember(room, g, low, high)
 
 
+@by_game(coalition_beast.add_reasons, coalition_bestia.add_reasons)
 def add_reasons(s, room, f, g, won):
     """Note what the score of f rests on, the card just tried having led to g."""
-    _game_of(s).add_reasons(room, f, g, won)
-
-
-@overload(known_at_trick)
-def _known_at_trick(s, room, f, g):
-    implementation = _game_of(s).is_known
-    return lambda s, room, f, g: implementation(room, f, g)
-
-
-@overload(remember)
-def _keep(s, room, g, low, high):
-    implementation = _game_of(s).remember
-    return lambda s, room, g, low, high: implementation(room, g, low, high)
-
-
-@overload(add_reasons)
-def _add_reasons(s, room, f, g, won):
-    implementation = _game_of(s).add_reasons
-    return lambda s, room, f, g, won: implementation(room, f, g, won)

@@ -17,7 +17,7 @@ from bestia_env.rules.tricks import suit_cards
 
 
 @jit
-def is_known(room, f, g):
+def is_known(s, room, f, g):
     """Write the score of g, where a trick begins, if it is known; and what that rests on."""
     left, taker = tricks_left(room, g), NOBODY
     if left == 1:
@@ -75,13 +75,13 @@ def _may_cash(room, g):
 
 
 @jit
-def remember(room, g, low, high):
+def remember(s, room, g, low, high):
     """Keep bounds of the score of g."""
     keep(room, g, low, high)
 
 
 @jit
-def add_reasons(room, f, g, won):
+def add_reasons(s, room, f, g, won):
     """Note what the score of f rests on, the card just tried having led to g.
 
     A card that is enough by itself is reason enough. Else all are, and those that are worth what

@@ -11,7 +11,7 @@ from bestia_env._jit import jit
 
 
 @jit
-def is_known(room, f, g):
+def is_known(s, room, f, g):
     """Write the score of g, where a trick begins, if it is known or known to be of no use."""
     if tricks_left(room, g) == 1:
         play_last_trick(room, g)
@@ -38,12 +38,12 @@ def _is_decided(f, g):
 
 
 @jit
-def remember(room, g, low, high):
+def remember(s, room, g, low, high):
     """Keep bounds of the score of g."""
     slot = slot_again(room, g)
     slot.key, slot.low, slot.high = g.key, low, high
 
 
 @jit
-def add_reasons(room, f, g, won):
+def add_reasons(s, room, f, g, won):
     """Nothing: scores hold for one position alone."""

@@ -6,7 +6,6 @@ Scores are n times the equity in coins (B-18), which are integers, so that ties 
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import overload
 
 from agents.solve import outcomes_beast, outcomes_bestia
 from agents.solve.certain import sure_tricks
@@ -14,8 +13,7 @@ from agents.solve.outcomes_beast import may_win
 from agents.solve.past import fines_of, front_of, tricks_of, with_front
 from bestia_env._jit import jit
 from bestia_env.bits import ONE, ZERO, bit, has, lowest, nth
-from bestia_env.rules import beast
-from bestia_env.rules.dispatch import rulebook_of
+from bestia_env.rules.dispatch import by_game
 from bestia_env.rules.table import NOBODY, seat_after
 
 FACTS = np.dtype(
@@ -130,71 +128,31 @@ def is_settled(room, g, left):
     return g.possible & ~likewise(room, g.outcome) == ZERO
 
 
-def _game_of(s):
-    return outcomes_beast if rulebook_of(s) is beast else outcomes_bestia
-
-
+@by_game(outcomes_beast.playing_seats, outcomes_bestia.playing_seats)
 def playing_seats(s):
     """The set of seats that play."""
-    return _game_of(s).playing_seats(s)
 
 
+@by_game(outcomes_beast.note_past, outcomes_bestia.note_past)
 def note_past(s):
     """The past of a record."""
-    return _game_of(s).note_past(s)
 
 
+@by_game(outcomes_beast.add_trick, outcomes_bestia.add_trick)
 def add_trick(s, past, winner):
     """The past after one more trick."""
-    return _game_of(s).add_trick(past, winner)
 
 
+@by_game(outcomes_beast.judge, outcomes_bestia.judge)
 def judge(s, past, card):
     """The past after the seat to act has played a card that may cost a fine."""
-    return _game_of(s).judge(s, past, card)
 
 
+@by_game(outcomes_beast.find_worth, outcomes_bestia.find_worth)
 def find_worth(s, states, i, room):
-    """Write what outcomes are worth, and the facts on fines."""
-    _game_of(s).find_worth(states, i, room)
+    """Write what outcomes are worth, and the facts on fines; s is room.states[0]."""
 
 
+@by_game(outcomes_beast.score, outcomes_bestia.score)
 def plain_score(s, room, past, seat):
     """The seat's score when the hand ends so, revokes and breaches apart."""
-    return _game_of(s).score(room, past, seat)
-
-
-@overload(playing_seats)
-def _playing_seats(s):
-    implementation = _game_of(s).playing_seats
-    return lambda s: implementation(s)
-
-
-@overload(note_past)
-def _note_past(s):
-    implementation = _game_of(s).note_past
-    return lambda s: implementation(s)
-
-
-@overload(add_trick)
-def _add_trick(s, past, winner):
-    implementation = _game_of(s).add_trick
-    return lambda s, past, winner: implementation(past, winner)
-
-
-@overload(judge)
-def _judge(s, past, card):
-    implementation = _game_of(s).judge
-    return lambda s, past, card: implementation(s, past, card)
-
-
-@overload(find_worth)
-def _find_worth(s, states, i, room):
-    implementation = _game_of(s).find_worth
-    return lambda s, states, i, room: implementation(states, i, room)
-
-
-@overload(plain_score)
-def _plain_score(s, room, past, seat):
-    implementation = _game_of(s).score
-    return lambda s, room, past, seat: implementation(room, past, seat)

@@ -31,7 +31,7 @@ def note_past(s):
 
 
 @jit
-def add_trick(past, winner):
+def add_trick(s, past, winner):
     """The past after one more trick (BEAST-30)."""
     past, front = with_trick(past, winner), front_of(past)
     if front == NOBODY or tricks_of(past, winner) > tricks_of(past, front):
@@ -46,9 +46,9 @@ def judge(s, past, card):
 
 
 @jit
-def find_worth(states, i, room):
+def find_worth(s, states, i, room):
     """room.worth[w, seat] is the seat's score if w wins and nobody has revoked."""
-    s, facts = room.states[0], room.facts[0]
+    facts = room.facts[0]
     facts.fine = match(s)
     facts.judged = s.revoke_allowed
     facts.by_name = False
@@ -63,7 +63,7 @@ def find_worth(states, i, room):
 
 
 @jit
-def score(room, past, seat):
+def score(s, room, past, seat):
     """The seat's score when the hand ends so."""
     return room.worth[nth(front_of(past)), nth(seat)]
 

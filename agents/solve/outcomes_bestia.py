@@ -44,7 +44,7 @@ def note_past(s):
 
 
 @jit
-def add_trick(past, winner):
+def add_trick(s, past, winner):
     """The past after one more trick."""
     return with_trick(past, winner)
 
@@ -61,9 +61,9 @@ def judge(s, past, card):
 
 
 @jit
-def find_worth(states, i, room):
+def find_worth(s, states, i, room):
     """room.worth[seat, t] is the seat's score with t tricks, but for its part of all fines."""
-    s, facts = room.states[0], room.facts[0]
+    facts = room.facts[0]
     facts.fine = match(s)
     facts.judged = s.revoke_allowed or s.maxims == PENALTY
     facts.by_name = s.maxims != MAXIMS_OFF
@@ -77,7 +77,7 @@ def find_worth(states, i, room):
 
 
 @jit
-def score(room, past, seat):
+def score(s, room, past, seat):
     """The seat's score when the hand ends so, revokes and breaches apart."""
     facts = room.facts[0]
     betes = facts.num_playing - size(some_of(past))

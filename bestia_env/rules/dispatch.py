@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba
 from numba.extending import lower_builtin, type_callable
@@ -41,25 +40,23 @@ def by_game(in_beast: Callable, in_bestia: Callable, of: int = 0) -> Callable[[F
         def call(*args):
             return ways[rulebook_of(args[of])](*args)
 
-        def way_of(types: tuple) -> tuple[Any, Any]:
+        def way_of(types: tuple) -> Any:
             return numba.typeof(ways[rulebook_of(types[of])])
 
         # An overload would do, but would be compiled once more, the whole way within it.
         @type_callable(call)
         def _type(context):
+            @functools.wraps(signature)
             def typer(*types):
                 return context.resolve_function_type(way_of(types), types, {}).return_type
 
-            typer.__signature__ = inspect.signature(signature)  # type: ignore[attr-defined]
             return typer
 
         @lower_builtin(call, numba.types.VarArg(numba.types.Any))
         def _lower(context, builder, types, args):
-            way = way_of(types.args)
-            context.typing_context.resolve_function_type(way, types.args, {})
-            return context.get_function(way, types)(builder, args)
+            return context.get_function(way_of(types.args), types)(builder, args)
 
-        return call  # type: ignore[return-value]  # it has the signature
+        return cast(F, call)
 
     return decorate
 

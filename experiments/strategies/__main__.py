@@ -29,7 +29,7 @@ import tyro
 from experiments.command_line import RESULTS, RUNS, ends_cleanly, hands_progress, provenance
 
 if TYPE_CHECKING:
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.paired import Paired
     from agents.policies import Policy
     from agents.worth import Worth as Found
@@ -322,7 +322,7 @@ _RUN: dict[type, Any] = {
 
 
 def _table(parsed: Any, pot: int, num_players: int | None = None) -> Table:
-    from agents.arena import Table
+    from agents.duplicate import Table
     from agents.rules import parse_rules
 
     seats = parsed.num_players if num_players is None else num_players

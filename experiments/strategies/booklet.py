@@ -16,10 +16,10 @@ from typing import Any, Protocol
 
 import jinja2
 
-from agents.arena import Table
 from agents.bidding.language import parse_expressions
 from agents.bids.table import BidTable, names, table_of
 from agents.decisions import Question, decision_named
+from agents.duplicate import Table
 from agents.paired import Paired, compare_paired
 from agents.policies import BEST_BASELINES, Policy, parse_policy
 from agents.shipped import shipped_named

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import FuncNorm
 from matplotlib.figure import Figure
 
-from agents.arena import Table
+from agents.duplicate import Table
 from agents.estimates import Estimate, Proportion
 from agents.growth import Growth
 from agents.paired import Paired

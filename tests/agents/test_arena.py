@@ -5,15 +5,8 @@ import numpy as np
 import pytest
 
 from agents import arena
-from agents.arena import (
-    Piece,
-    Table,
-    compare,
-    evaluate,
-    one_against_field,
-    play_piece,
-    play_rotations,
-)
+from agents.arena import compare, evaluate, one_against_field
+from agents.duplicate import Piece, Table, play_piece, play_rotations
 from agents.estimates import Estimate, Moments, holm
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
 from agents.reports import labels

@@ -13,11 +13,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agents.arena import Piece, Table, compare, play_piece
+from agents.arena import compare
 from agents.baselines.beast import declared_chance
 from agents.baselines.bestia import chance_of_new_cards, chance_of_trick
 from agents.bidding.language import is_rule, parse_expressions, parse_rule
 from agents.bidding.machine import MODULES, STACK, decide, evaluate, is_bid
+from agents.duplicate import Piece, Table, play_piece
 from agents.matches import play
 from agents.policies import parse_policy
 from agents.reports import picture, print_tables

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agents.arena import Table, check_policies
 from agents.bids import beast, bestia, solver
 from agents.bids.games import MODULES, entry, hand_class
 from agents.bids.gaps import gap
@@ -27,6 +26,7 @@ from agents.bids.table import (
 )
 from agents.bids.traversal import Sums
 from agents.bids.values import agent_worths, worths_of_bids
+from agents.duplicate import Table, check_policies
 from agents.matches import choose, play, turn_views
 from agents.policies import parse_policy
 from bestia_env.bits import has, lowest

@@ -7,17 +7,15 @@ import pytest
 from agents import arena, stand_ins
 from agents.arena import (
     Luck,
-    Piece,
-    Table,
     compare,
     duel,
     evaluate,
     mean_of,
     one_against_field,
-    play_piece,
 )
 from agents.control_variates import Deals, StandIn, model_for
 from agents.deal_classes import class_deals, classes, num_packets, packet_worth, trump_chances
+from agents.duplicate import Piece, Table, play_piece
 from agents.estimates import Estimate, Moments
 from agents.matches import deal_copies
 from agents.policies import Policy, parse_policy

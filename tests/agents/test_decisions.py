@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import pytest
 
-from agents.arena import Table, evaluate
+from agents.arena import evaluate
 from agents.bidding.language import parse_expressions
 from agents.decisions import DECISIONS, Question, ask, decision_named
+from agents.duplicate import Table
 from agents.estimates import Proportion
 from agents.growth import growth
 from agents.paired import compare_paired

@@ -4,7 +4,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from agents.arena import PIECE, Piece, Table, check_policies, lineups, play_piece
+from agents.duplicate import (
+    PIECE,
+    Piece,
+    Table,
+    check_policies,
+    lineups,
+    play_piece,
+)
 from agents.matches import choose, deal_copies, play, seed_players, tag, turn_views
 from agents.networks import Network
 from agents.policies import (

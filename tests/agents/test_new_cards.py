@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from agents.arena import Piece, Table, play_and_tell
+from agents.duplicate import Piece, Table, played
 from agents.equilibria.exchange import exchange_pool
 from agents.matches import deal_copies, play
 from agents.new_cards import _bid_again, draw_new_cards, luck_of_new_cards
@@ -147,8 +147,8 @@ def test_it_is_what_all_ways_to_deal_them_make_it() -> None:
 def test_it_hangs_on_the_number_of_the_hand_alone() -> None:
     table = Table("bestia", seed=3)
     policies = [parse_policy(spec, "bestia", 4) for spec in ("doctor", "sound")]
-    whole = play_and_tell(table, policies, Piece((0, 1, 1, 1), 0, 40)).luck
-    rest = play_and_tell(table, policies, Piece((0, 1, 1, 1), 25, 40)).luck
+    whole = played(table, policies, True, Piece((0, 1, 1, 1), 0, 40)).luck
+    rest = played(table, policies, True, Piece((0, 1, 1, 1), 25, 40)).luck
     assert whole is not None
     assert rest is not None
     assert rest.any()

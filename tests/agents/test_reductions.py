@@ -5,7 +5,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from agents import arena
+from agents import arena, duplicate
 from agents.baselines import beast as beast_baselines
 from agents.policies import default_specs, parse_policy
 from agents.reading import draw_read_worlds
@@ -73,7 +73,7 @@ def test_a_suit_that_is_left_out_is_no_void() -> None:
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_a_match_is_played(name: str) -> None:
     r = reduction_named(name)
-    table = arena.Table(r.game, r.num_players, r.rules, pot=2)
+    table = duplicate.Table(r.game, r.num_players, r.rules, pot=2)
     assert f"{r.num_players} players, pot 2" in table.words and "ranks=" in table.words
     players = [parse_policy(spec, r.game, r.num_players) for spec in default_specs(r.game)[:2]]
     lineup = [players[i % 2] for i in range(r.num_players)]
@@ -85,9 +85,9 @@ def test_a_match_is_played(name: str) -> None:
 
 def test_tables_and_networks_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="num_players of bestia must be an integer from 3 to 10"):
-        arena.Table("bestia", 2)
+        duplicate.Table("bestia", 2)
     with pytest.raises(ValueError, match="at least 10 cards"):
-        arena.Table("bestia", 3, BestiaRules(ranks=2, suits=2))
+        duplicate.Table("bestia", 3, BestiaRules(ranks=2, suits=2))
     with pytest.raises(ValueError, match="players"):
         parse_policy("net:bestia-4", "bestia", 2)
     assert parse_policy("net:bestia-4", "bestia", 4).network

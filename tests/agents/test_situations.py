@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from agents.arena import Table
+from agents.duplicate import Table
 from agents.situations import view_of_bidder
 from bestia_env.bits import bit
 from bestia_env.games import GAMES

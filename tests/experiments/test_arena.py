@@ -7,7 +7,7 @@ from pathlib import Path
 import matplotlib.image
 import pytest
 
-from agents import arena, reports
+from agents import arena, duplicate, reports
 from experiments.arena import main
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -153,7 +153,7 @@ def test_an_interrupt_leaves_nothing_behind(
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(arena, "play_and_tell", interrupt)
+    monkeypatch.setattr(duplicate, "played", interrupt)
     with pytest.raises(SystemExit) as ended:
         main([*small, "--out", str(tmp_path / "out")])
     assert ended.value.code == 130

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agents import arena
+from agents import duplicate
 from agents.policies import default_specs
 from experiments import league
 from experiments.best_response import best_known
@@ -41,29 +41,29 @@ def test_learners_bids_search_and_baselines_stand_in_one_league(arguments, capsy
 
 def test_an_interrupted_league_goes_on_and_comes_out_alike(arguments, tmp_path, monkeypatch):
     monkeypatch.setattr(league, "TRAININGS", {})
-    monkeypatch.setattr(arena, "PIECE", 16)
+    monkeypatch.setattr(duplicate, "PIECE", 16)
     whole, _ = league.hold(arguments)
-    play_piece, played = arena.play_piece, []
+    play, begun = duplicate.played, []
 
-    def interrupted(table, policies, piece):
-        if len(played) == 2:
+    def interrupted(table, policies, tells, piece):
+        if len(begun) == 2:
             raise KeyboardInterrupt
-        played.append(piece)
-        return play_piece(table, policies, piece)
+        begun.append(piece)
+        return play(table, policies, tells, piece)
 
     with monkeypatch.context() as patch, pytest.raises(SystemExit) as ended:
-        patch.setattr(arena, "play_piece", interrupted)
+        patch.setattr(duplicate, "played", interrupted)
         league.main(arguments)
     assert ended.value.code == 130
 
-    def noted(table, policies, piece):
+    def noted(table, policies, tells, piece):
         if piece.lineup is None:  # else it is played for the luck
-            played.append(piece)
-        return play_piece(table, policies, piece)
+            begun.append(piece)
+        return play(table, policies, tells, piece)
 
-    monkeypatch.setattr(arena, "play_piece", noted)
+    monkeypatch.setattr(duplicate, "played", noted)
     assert league.hold(arguments)[0] == whole
-    assert [piece.start for piece in played] == [0, 16, 32, 48] * 2
+    assert [piece.start for piece in begun] == [0, 16, 32, 48] * 2
 
 
 def test_scores_of_other_settings_are_not_gone_on_with(tmp_path):

@@ -11,12 +11,12 @@ import pytest
 from PIL import Image
 
 from agents import worth as worth_of
-from agents.arena import Table
 from agents.bidding.language import parse_expressions
 from agents.bidding.machine import MODULES
 from agents.bids import beast
 from agents.bids.table import WHOLE, table_of
 from agents.decisions import Question, decision_named
+from agents.duplicate import Table
 from agents.paired import compare_paired
 from agents.policies import parse_policy
 from agents.shipped import shipped_named
