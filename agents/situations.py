@@ -57,6 +57,11 @@ def _hand(game: Game, text: str, turned: int, count: int) -> list[int]:
     trump = game.pack.suits[turned // len(game.pack.ranks)][0]
     names = [re.sub(f"{TRUMP}$", trump, name, flags=re.IGNORECASE) for name in text.split()]
     cards = game.pack.cards(" ".join(names))
+    if cards and count == 0:
+        raise ValueError(
+            f"hand must hold no cards here, not {len(cards)}: the dealer decides blind whether to "
+            "take (the history of a later bid begins with take or leave)"
+        )
     if len(cards) != count:
         raise ValueError(f"hand must hold {count} cards here, not {len(cards)}")
     for card in cards:

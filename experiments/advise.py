@@ -35,7 +35,8 @@ class Arguments:
     num_players: int = 4
     """Seats."""
     policy: str | None = None
-    """How all bid and play on; bids:GAME-PLAYERS if none is named."""
+    """How all bid and play on. If none is named: the bids as solved for the table, or else the
+    network, or else the best baseline."""
     worlds: int = 5000
     """How many deals are played out, such as fit the cards and what has been said."""
     pot: int = 1
@@ -64,11 +65,23 @@ def _run(parsed: Arguments) -> None:
     rules = parse_rules(parsed.game, parsed.rules)
     table = Table(parsed.game, parsed.num_players, rules, parsed.pot, parsed.seed)
     view = view_of_bidder(table, parsed.hand, parsed.upcard, parsed.history)
-    spec = parsed.policy or f"bids:{parsed.game}-{parsed.num_players}"
+    spec = parsed.policy or _usual(parsed.game, parsed.num_players)
     policy = parse_policy(spec, parsed.game, parsed.num_players)
     found = advise(view, policy, parsed.worlds, parsed.seed)
     for line in _lines(table, policy, view, found):
         print(line)
+
+
+def _usual(game: str, num_players: int) -> str:
+    """The best policy that comes with the project for such a table."""
+    from agents.bids.table import names
+    from agents.policies import BEST_BASELINES
+    from agents.shipped import shipped
+
+    name = f"{game}-{num_players}"
+    if name in names():
+        return f"bids:{name}"
+    return f"net:{name}" if name in shipped() else BEST_BASELINES[game]
 
 
 def _lines(table: Table, policy: Policy, view: np.ndarray, found: list[Advice]) -> list[str]:

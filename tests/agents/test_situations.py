@@ -69,5 +69,5 @@ def test_what_cannot_be_is_refused(hand, upcard, said, message):
 
 
 def test_who_has_not_looked_holds_no_known_cards():
-    with pytest.raises(ValueError, match="hand must hold 0 cards here, not 5"):
+    with pytest.raises(ValueError, match="hand must hold no cards here, not 5: the dealer"):
         view_of_bidder(BEAST, "Ah Kh 2c 3c 4c", "10h", "")

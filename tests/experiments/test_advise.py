@@ -1,5 +1,7 @@
 import pytest
 
+from agents.policies import parse_policy
+from experiments import advise
 from experiments.advise import main
 
 pytestmark = pytest.mark.slow  # its kernels take minutes to compile
@@ -35,3 +37,17 @@ def test_wrong_arguments_end_in_one_line(arguments, message, capsys):
         main([*CARDS, *arguments])
     assert ended.value.code == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("game", "num_players", "spec"),
+    [
+        ("bestia", 4, "bids:bestia-4"),
+        ("bestia", 6, "net:bestia-6"),
+        ("bestia", 9, "sound"),
+        ("beast", 5, "net:beast-5"),
+    ],
+)
+def test_every_table_has_somebody_who_bids_on(game, num_players, spec):
+    assert advise._usual(game, num_players) == spec
+    assert parse_policy(spec, game, num_players).spec == spec
