@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from agents.bidding.machine import is_bid
+from agents.company import Company
 from agents.layers import (
     Packed,
     gather,
@@ -26,10 +26,9 @@ from agents.layers import (
     weigh,
 )
 from agents.matches import act_turns, choose_outside, mark_bids
-from agents.mixtures import chances, drawn, is_number, pot_mixture, weights
+from agents.mixtures import chances, drawn, pot_mixture, weights
 from agents.networks import Network
-from agents.opponents import Desk, Opponents, act_in, check_distinct, desk, opponents_of
-from agents.policies import Policy, parse_policy
+from agents.opponents import Desk, Opponents, act_in, desk, opponents_of
 from agents.sparse import SparseRows
 from bestia_env._jit import jit
 from bestia_env.bits import ZERO, lowest, without_lowest
@@ -92,61 +91,6 @@ class Decisions(NamedTuple):
             self.seen.part(rows),
             *(array[rows] for array in self[2:]),
         )
-
-
-PAST = "past"  # stands for the learner's past selves among the opponents
-
-
-@dataclass(frozen=True)
-class Company:
-    """Whom the learner meets.
-
-    In some hands it sits alone among n - 1 copies of an opponent, in some a single opponent joins
-    n - 1 learners, in all others every seat is the learner's.
-
-    Attributes:
-        alone: the share of hands of the first kind.
-        joined: the share of hands of the second kind.
-        opponents: specs of policies, and PAST for one of the learner's past selves, with weights;
-            until there is a past self, the learner sits in its stead.
-        shared: the learner's seats share alike what they win together: a coalition against the
-            others, each seat with its own view only.
-        cards: the spec of who plays the cards in its stead, so that it decides bids alone
-            (`is_bid`); "" for nobody.
-
-    Raises:
-        ValueError: a share or a weight is out of range.
-    """
-
-    alone: float = 0.0
-    joined: float = 0.0
-    opponents: Mapping[str, float] = field(default_factory=dict)
-    shared: bool = False
-    cards: str = ""
-
-    def __post_init__(self) -> None:
-        """Check the shares."""
-        if not isinstance(self.shared, bool):
-            raise ValueError(f"shared must be True or False, not {self.shared!r}")
-        for name in ("alone", "joined"):
-            share = getattr(self, name)
-            if not is_number(share) or not 0 <= share <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, not {share!r}")
-        if self.alone + self.joined > 1:
-            raise ValueError(
-                f"alone and joined must be at most 1 together, not {self.alone} + {self.joined}"
-            )
-        if self.opponents or self.alone + self.joined > 0:
-            weights(self.opponents)
-
-    @property
-    def everybody(self) -> dict[str, float]:
-        """All specs with their weights: opponents, who plays the cards, and PAST, the last."""
-        everybody = {**self.opponents}
-        past = everybody.pop(PAST, 0.0)
-        if self.cards:
-            everybody.setdefault(self.cards, 0.0)
-        return {**everybody, PAST: past}
 
 
 class _Players(NamedTuple):
@@ -247,12 +191,10 @@ class SelfPlay:
         self._rules = rules
         self._company = company or Company()
         everybody = self._company.everybody
-        self.opponents = _parsed(everybody, game, num_players)
+        self.opponents = self._company.policies(game, num_players)
         self._chances = chances(everybody)
-        self._cards = LEARNER
-        if self._company.cards:
-            self._cards = 1 + [*everybody].index(self._company.cards)
-            _check_plays_cards(self.opponents[self._cards - 1])
+        cards = self._company.cards
+        self._cards = 1 + [*everybody].index(cards) if cards else LEARNER
         self._pots = pot_mixture(weights(pots or {1: 1.0}), rules, game, num_players)
         self.labels = relabelling(game, num_players, sort_suits)
         self.num_inputs, self.num_actions = table.size, chosen.num_actions
@@ -356,19 +298,6 @@ class SelfPlay:
             np.empty(rows, np.int8),
             np.empty(rows, np.int16),
         )
-
-
-def _parsed(opponents: Mapping[str, float], game: str, num_players: int) -> list[Policy]:
-    """The policies of all specs but PAST."""
-    policies = [parse_policy(spec, game, num_players) for spec in opponents if spec != PAST]
-    check_distinct(policies)
-    return policies
-
-
-def _check_plays_cards(policy: Policy) -> None:
-    """Raise a ValueError for who is asked outside the kernel, or does no more than bid."""
-    if policy.chooser is not None or policy.program is not None:
-        raise ValueError(f"cards must be played by a baseline or a network, not {policy.spec!r}")
 
 
 # The kernel.

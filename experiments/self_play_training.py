@@ -97,8 +97,9 @@ class SelfPlayLearner(ABC):
     def __init__(self, arguments: Any) -> None:
         import torch
 
+        from agents.company import PAST, Company
         from agents.policies import default_specs
-        from agents.self_play import PAST, Company, SelfPlay
+        from agents.self_play import SelfPlay
 
         self.arguments, self.steps, self.updates = arguments, 0, 0
         opponents = training.weighted("opponents", arguments.opponents) or dict.fromkeys(

@@ -8,18 +8,10 @@ from hypothesis import strategies as st
 
 from agents.arena import one_against_field
 from agents.bidding.machine import is_bid
+from agents.company import PAST, Company
 from agents.matches import choose, turn_views
 from agents.policies import CHOOSER, NETWORK, Policy, default_specs, parse_policy
-from agents.self_play import (
-    LAST,
-    LEARNER,
-    PAST,
-    Company,
-    Decisions,
-    SelfPlay,
-    _share,
-    advantages,
-)
+from agents.self_play import LAST, LEARNER, Decisions, SelfPlay, _share, advantages
 from bestia_env import engine
 from bestia_env.bits import lowest, size
 from bestia_env.cards import FRENCH, ITALIAN
