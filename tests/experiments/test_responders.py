@@ -11,6 +11,7 @@ from agents.bids.table import BidTable, load_table, names, save_table
 from agents.networks import Network
 from agents.policies import NETWORK, Policy, default_specs, parse_policy
 from agents.shipped import shipped
+from bestia_env.files import write_arrays
 from experiments import best_bids as module
 from experiments.best_bids import best_bids
 from experiments.best_response import Arguments, _victims
@@ -112,7 +113,8 @@ def test_damaged_sums_are_named(tmp_path):
     (tmp_path / "sums.npz").write_bytes(b"PK")
     with pytest.raises(ValueError, match=r"sums\.npz is damaged: delete it"):
         best_bids(random_table(), 1000, 0, tmp_path)
-    module._save(tmp_path / "sums.npz", 5, module._load(tmp_path / "none.npz", 7, 3)[1])
+    sums = module._load(tmp_path / "none.npz", 7, 3)[1]
+    write_arrays(tmp_path / "sums.npz", done=5, **sums._asdict())
     with pytest.raises(ValueError, match=r"sums\.npz is of another table: delete it"):
         best_bids(random_table(), 1000, 0, tmp_path)
 
