@@ -1,0 +1,94 @@
+"""Gymnasium's AsyncVectorEnv: single-seat environments in processes of their own.
+
+    python -m experiments.examples.async_vector_env --context spawn --num-envs 2
+
+Ran with gymnasium 1.4.0. Needs nothing beyond bestia_env's own dependencies (and tyro).
+
+One learner's seat at each table; the others play in the same process. Workers that are spawned
+import the project anew, so the environment is named with its module, `"bestia_env:bestia_env/…"`,
+and an opponent must be an object that can be pickled, of a class that can be imported.
+
+What it cannot do here: be fast. A move costs a few microseconds, the way to another process and
+back a hundred, and a worker that is spawned some seconds to start. `gymnasium.make_vec` with its
+default, this project's own vector environment, plays the same hands without processes, thousands
+of times as many a second; the last line says how many. Processes pay for opponents that are slow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import gymnasium
+import numpy as np
+import tyro
+from gymnasium.vector import AsyncVectorEnv, VectorEnv
+
+from experiments.examples.score_sheet import Clock, Outcome
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Random legal actions at one seat of each table."""
+
+    game: Literal["bestia", "beast"] = "bestia"
+    num_players: int = 4
+    num_hands: int = 3
+    """In an episode."""
+    num_envs: int = 2
+    """Tables, each in a process."""
+    steps: int = 500
+    """At every table."""
+    context: Literal["spawn", "forkserver", "fork"] = "spawn"
+    """How the processes start."""
+    seed: int = 0
+
+
+class Maker:
+    """Makes the environment in the worker; lambdas cannot be sent to a process that is spawned."""
+
+    def __init__(self, arguments: Arguments) -> None:
+        self.id = f"bestia_env:bestia_env/{arguments.game.title()}-v0"
+        seats = {"num_players": arguments.num_players, "num_hands": arguments.num_hands}
+        self.keywords = {**seats, "reward": "coins"}
+
+    def __call__(self) -> gymnasium.Env:
+        """A table of its own."""
+        return gymnasium.make(self.id, **self.keywords)
+
+
+def play(env: VectorEnv, steps: int, seed: int) -> Outcome:
+    """Play random legal actions, in Gymnasium's mode NEXT_STEP."""
+    rng, clock = np.random.default_rng(seed), None
+    _, infos = env.reset(seed=seed)
+    returns, scores, illegal = [], [], 0
+    gains, over = np.zeros(env.num_envs), np.zeros(env.num_envs, bool)
+    clock = Clock()
+    for _ in range(steps):
+        masks = infos["action_mask"]
+        actions = (masks * rng.random(masks.shape)).argmax(axis=1)
+        illegal += int((~over & (masks[np.arange(env.num_envs), actions] == 0)).sum())
+        _, rewards, over, _, infos = env.step(actions)
+        gains += rewards
+        for table in np.flatnonzero(over):
+            returns.append(gains[table])
+            scores.append(infos["coins"][table])
+            gains[table] = 0
+    return clock.outcome(steps * env.num_envs, illegal, returns, scores)
+
+
+def run(arguments: Arguments) -> Outcome:
+    """Play in processes, then the same hands in this project's own vector environment."""
+    maker = Maker(arguments)
+    env = AsyncVectorEnv([maker] * arguments.num_envs, context=arguments.context)
+    try:
+        outcome = play(env, arguments.steps, arguments.seed)
+    finally:
+        env.close()
+    own = gymnasium.make_vec(maker.id, arguments.num_envs, **maker.keywords)
+    print(f"the project's own, {play(own, arguments.steps, arguments.seed)}\nprocesses, ", end="")
+    return outcome
+
+
+if __name__ == "__main__":
+    print(run(tyro.cli(Arguments)))

@@ -1,0 +1,125 @@
+"""PPO in one file, in the manner of CleanRL, on the project's own vector environment.
+
+    python -m experiments.examples.cleanrl_ppo --game bestia --updates 100
+
+Ran with gymnasium 1.4.0, torch 2.13.0. Needs the extra `train`. CleanRL itself is not used: it is
+files to copy and change, and its releases pin Gymnasium 0.29.
+
+What to change in such a file: the mask comes with `infos["action_mask"]` and is kept with every
+observation, since the policy of then must be compared with that of now over the same actions;
+`autoreset_mode="SameStep"`, because in Gymnasium's default a step after each end is a dummy, whose
+action must not be learned from; gamma is 1, as a hand is short and pays at its end.
+
+What it cannot do here: learn at all seats at once; for that see `TablesEnv` and
+`python -m experiments.train_ppo`, which is faster as well. Vector wrappers of Gymnasium that read
+episodes (`RecordEpisodeStatistics`) work, but this file needs none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import gymnasium
+import numpy as np
+import torch
+import tyro
+from torch import nn
+from torch.distributions import Categorical
+
+import bestia_env  # noqa: F401 (it registers the ids)
+from experiments.examples.score_sheet import Clock, Outcome, mean
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """PPO at one seat of each table, among players who choose at random."""
+
+    game: Literal["bestia", "beast"] = "bestia"
+    num_players: int = 4
+    num_envs: int = 256
+    """Tables."""
+    num_steps: int = 32
+    """Decisions at each table for an update."""
+    updates: int = 50
+    epochs: int = 4
+    minibatch: int = 1024
+    learning_rate: float = 1e-3
+    gae_lambda: float = 0.95
+    clip: float = 0.2
+    entropy: float = 0.01
+    seed: int = 0
+
+
+class Agent(nn.Module):
+    """Actor and critic."""
+
+    def __init__(self, size: int, actions: int) -> None:
+        super().__init__()
+        self.actor = nn.Sequential(nn.Linear(size, 64), nn.Tanh(), nn.Linear(64, actions))
+        self.critic = nn.Sequential(nn.Linear(size, 64), nn.Tanh(), nn.Linear(64, 1))
+
+    def forward(self, observations: torch.Tensor, masks: torch.Tensor) -> tuple:
+        """Distributions over legal actions, and values."""
+        logits = self.actor(observations).masked_fill(~masks, -1e9)
+        return Categorical(logits=logits), self.critic(observations).squeeze(-1)
+
+
+def run(arguments: Arguments) -> Outcome:
+    """Train; the whole algorithm stands here."""
+    a = arguments
+    torch.set_num_threads(1)  # with networks this small, more get in each other's way
+    torch.manual_seed(a.seed)
+    name, seats = f"bestia_env/{a.game.title()}-v0", {"num_players": a.num_players}
+    env = gymnasium.make_vec(name, a.num_envs, autoreset_mode="SameStep", **seats)
+    agent = Agent(env.single_observation_space.shape[0], env.single_action_space.n)
+    optimiser = torch.optim.Adam(agent.parameters(), lr=a.learning_rate, eps=1e-5)
+    observations, infos = env.reset(seed=a.seed)
+    gains, returns, scores, illegal = np.zeros(a.num_envs), [], [], 0
+    clock = Clock()
+    for _ in range(a.updates):
+        rows = []
+        for _ in range(a.num_steps):
+            seen, masks = torch.from_numpy(observations), torch.from_numpy(infos["action_mask"])
+            with torch.no_grad():
+                policy, values = agent(seen, masks.bool())
+            actions = policy.sample()
+            illegal += int((masks.gather(1, actions[:, None]) == 0).sum())
+            observations, rewards, over, _, infos = env.step(actions.numpy())
+            paid, ended = torch.from_numpy(rewards).float(), torch.from_numpy(over)
+            rows.append((seen, masks.bool(), actions, policy.log_prob(actions), values, paid, ended))
+            gains += rewards
+            for i in np.flatnonzero(over):
+                final = infos["final_info"]
+                returns.append(gains[i])
+                scores.append(final["coins"][i] + final["pot"][i] / a.num_players)
+            gains[over] = 0
+        *batch, values, paid, ended = (torch.stack(column) for column in zip(*rows, strict=True))
+        with torch.no_grad():
+            value, error = agent(torch.from_numpy(observations), masks.bool())[1], 0.0
+        advantages = torch.zeros_like(values)
+        for t in reversed(range(a.num_steps)):
+            goes_on = 1.0 - ended[t].float()
+            error = paid[t] + goes_on * (value + a.gae_lambda * error) - values[t]
+            advantages[t], value = error, values[t]
+        batch = [column.flatten(0, 1) for column in (*batch, advantages, advantages + values)]
+        for _ in range(a.epochs):
+            for rows in torch.randperm(a.num_envs * a.num_steps).split(a.minibatch):
+                seen, masks, actions, before, advantage, target = (x[rows] for x in batch)
+                policy, value = agent(seen, masks)
+                ratio = (policy.log_prob(actions) - before).exp()
+                advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+                clipped = ratio.clamp(1 - a.clip, 1 + a.clip)
+                loss = -torch.min(advantage * ratio, advantage * clipped).mean()
+                loss += 0.5 * (value - target).square().mean() - a.entropy * policy.entropy().mean()
+                optimiser.zero_grad()
+                loss.backward()
+                nn.utils.clip_grad_norm_(agent.parameters(), 0.5)
+                optimiser.step()
+    tenth = len(returns) // 10
+    print(f"coins a hand at first {mean(returns[:tenth])}, at last {mean(returns[-tenth:])}")
+    return clock.outcome(a.updates * a.num_steps * a.num_envs, illegal, returns, scores)
+
+
+if __name__ == "__main__":
+    print(run(tyro.cli(Arguments)))

@@ -1,0 +1,130 @@
+"""TorchRL: masked rollouts of all seats, and PPO on every seat's own decisions.
+
+    python -m experiments.examples.torchrl_ppo --game bestia --updates 10
+
+Ran with torchrl 0.14.1, tensordict 0.14.3, pettingzoo 1.27.0, gymnasium 1.4.0, torch 2.13.0.
+
+`PettingZooWrapper` gives one step of the table for each move: rewards and observations of all seats,
+the mask of legal actions and, as `mask`, who is to act. Its collectors hand that to a loss as it
+stands. Then what follows a decision is the next seat's, and a reward reaches only who moved last
+(their issue 3215). `own_decisions` makes transitions of each seat out of it: from one of its
+decisions to its next, with all that it was paid between. GAE and the PPO loss then are right.
+
+What TorchRL cannot do here: it asks for `use_mask=True`, and warns that it was tested with
+PettingZoo 1.24.3 only; seats that are not to act have masks that allow all, and must be left out
+by `mask`; rewards become float32, exact for whole coins up to 2**24; a reset in the midst of a
+session, as `ParallelEnv` of sessions of unequal length needs, is refused for the AEC environment's
+single table, so sessions are rolled out one after another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import tyro
+from tensordict import TensorDict, TensorDictBase
+from tensordict.nn import ProbabilisticTensorDictModule as Choice
+from tensordict.nn import ProbabilisticTensorDictSequential as Actor
+from tensordict.nn import TensorDictModule
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.envs.utils import MarlGroupMapType
+from torchrl.modules import MLP, MaskedCategorical
+from torchrl.objectives import ClipPPOLoss
+from torchrl.objectives.value import GAE
+
+from experiments.examples.score_sheet import Clock, Outcome, ScoreSheet, mean
+
+OBSERVATION, MASK = ("agents", "observation", "observation"), ("agents", "action_mask")
+ACTION, LOGITS, LOG_PROB = ("agents", "action"), ("agents", "logits"), ("agents", "log_prob")
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """PPO by TorchRL at all seats."""
+
+    game: Literal["bestia", "beast"] = "bestia"
+    num_players: int = 4
+    updates: int = 10
+    sessions: int = 50
+    """Sessions of one hand for each update, and as many to see what was learned."""
+    seed: int = 0
+
+
+def own_decisions(rollout: TensorDictBase) -> TensorDictBase:
+    """Of a session (T,) the transitions of each seat, one seat after another, (T,)."""
+    parts, rewards = [], rollout["next", "agents", "reward"]
+    for seat, acts in enumerate(rollout["agents", "mask"].T):
+        at = acts.nonzero().squeeze(1)
+        until = torch.cat([at[1:] - 1, torch.tensor([len(rollout) - 1])])[: len(at)]
+        part = rollout[at]
+        part = TensorDict({"agents": part["agents"][:, seat]}, [len(at)])
+        paid = [rewards[a : b + 1, seat].sum(0) for a, b in zip(at, until, strict=True)]
+        last = (torch.arange(len(at)) == len(at) - 1).unsqueeze(1)
+        then = {OBSERVATION[1]: rollout["next", "agents", "observation"][until, seat]}
+        part["next"] = TensorDict({"agents": then, "done": last, "terminated": last}, [len(at)])
+        part["next", "reward"] = torch.stack(paid) if paid else rewards[:0, 0]
+        parts.append(part)
+    return torch.cat([part for part in parts if len(part)])
+
+
+def make_learner(size: int, actions: int) -> tuple[Actor, GAE, ClipPPOLoss]:
+    """Policy, advantages and loss, for observations (…, size) and masks (…, actions)."""
+    net = TensorDictModule(MLP(size, actions, num_cells=[64, 64]), [OBSERVATION], [LOGITS])
+    choice = Choice(
+        {"logits": LOGITS, "mask": MASK},
+        [ACTION],
+        distribution_class=MaskedCategorical,
+        return_log_prob=True,
+        log_prob_key=LOG_PROB,
+    )
+    actor = Actor(net, choice)
+    critic = TensorDictModule(MLP(size, 1, num_cells=[64, 64]), [OBSERVATION], ["state_value"])
+    loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, normalize_advantage=True)
+    loss.set_keys(action=ACTION, sample_log_prob=LOG_PROB)
+    return actor, GAE(gamma=1.0, lmbda=0.95, value_network=critic), loss
+
+
+def learn(loss: ClipPPOLoss, optimiser: torch.optim.Optimizer, data: TensorDictBase) -> None:
+    """Four epochs of minibatches."""
+    for _ in range(4):
+        for batch in data[torch.randperm(len(data))].split(256):
+            losses = loss(batch)
+            optimiser.zero_grad()
+            sum(value for key, value in losses.items() if key.startswith("loss_")).backward()
+            optimiser.step()
+
+
+def run(arguments: Arguments) -> Outcome:
+    """Train, then seat the learner among players who choose at random."""
+    torch.set_num_threads(1)  # with networks this small, more get in each other’s way
+    torch.manual_seed(arguments.seed)
+    sheet = ScoreSheet(arguments.game, num_players=arguments.num_players)
+    env = PettingZooWrapper(sheet, use_mask=True, group_map=MarlGroupMapType.ALL_IN_ONE_GROUP)
+    env.set_seed(arguments.seed)
+    size, actions = env.observation_spec[OBSERVATION].shape[-1], env.action_spec[ACTION].space.n
+    actor, advantages, loss = make_learner(size, actions)
+    optimiser = torch.optim.Adam(loss.parameters(), lr=1e-3)
+
+    def among_random(tensordict: TensorDictBase) -> TensorDictBase:
+        table = actor(tensordict)
+        anything = torch.multinomial(table[MASK].float(), 1).squeeze(1)
+        anything[0] = table[ACTION][0]
+        return table.set(ACTION, anything)
+
+    clock, returns = Clock(), []
+    for update in range(arguments.updates + 1):
+        policy = actor if update < arguments.updates else among_random
+        with torch.no_grad():
+            sessions = [env.rollout(200, policy) for _ in range(arguments.sessions)]
+        returns += [s["next", "agents", "reward"].sum(0).flatten().tolist() for s in sessions]
+        if policy is actor:
+            learn(loss, optimiser, advantages(torch.cat([own_decisions(s) for s in sessions])))
+    gains = [row[0] for row in returns[-arguments.sessions :]]
+    print(f"the learner among random players: {mean(gains)} coins a session")
+    return clock.outcome(sheet.moves, sheet.illegal, returns, sheet.sessions)
+
+
+if __name__ == "__main__":
+    print(run(tyro.cli(Arguments)))
