@@ -1,8 +1,8 @@
 """What a recipe checks its framework against: illegal moves counted, coins as the records have them.
 
-The sheet lies between a PettingZoo environment and the framework that plays it. It takes nothing
-from the rewards: each settled hand is played over from its record, and the coins that every seat
-won there are added up.
+A sheet lies between an environment and the framework that plays it, and takes nothing from the
+rewards. Under PettingZoo each settled hand is played over from its record, and the coins that every
+seat won there are added up; of Gymnasium's vector environments it reads the infos.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pettingzoo
+from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from pettingzoo.utils import BaseWrapper
 
 import bestia_env  # noqa: F401 (it registers the ids)
@@ -68,6 +69,45 @@ class ScoreSheet(BaseWrapper):
         if self.unwrapped.reward == "equity":
             return np.array([equity(settled, seat) for seat in seats])
         return settled.gains[: len(seats)].astype(float)
+
+
+class VectorSheet(VectorWrapper):
+    """A vector environment, one learner's seat at each table, that keeps account likewise.
+
+    It takes the scores from the infos: coins, and with `num_players` also the seat's share of the
+    pot, which is what sessions that begin with an empty pot pay with `reward="equity"`.
+
+    Attributes:
+        sessions: float, the learner's score in each session that has ended.
+        moves: actions carried out.
+        illegal: those of them that were not allowed by the mask.
+    """
+
+    def __init__(self, env: VectorEnv, num_players: int | None = None) -> None:
+        super().__init__(env)
+        self._num_players = num_players
+        self._next_step = env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP
+        self.sessions: list[float] = []
+        self.moves = self.illegal = 0
+
+    def reset(self, **keywords: Any) -> tuple[Any, dict[str, Any]]:
+        """Begin."""
+        observations, infos = super().reset(**keywords)
+        self._masks, self._idle = infos["action_mask"], np.zeros(self.num_envs, bool)
+        return observations, infos
+
+    def step(self, actions: Any) -> tuple[Any, ...]:
+        """Note whether the actions are legal, carry them out, and note what sessions paid."""
+        allowed = self._masks[np.arange(self.num_envs), actions] > 0
+        self.moves += int((~self._idle).sum())
+        self.illegal += int((~self._idle & ~allowed).sum())
+        observations, rewards, over, truncated, infos = super().step(actions)
+        self._masks, self._idle = infos["action_mask"], over & self._next_step
+        final = infos.get("final_info", infos)
+        for i in np.flatnonzero(over):
+            share = final["pot"][i] / self._num_players if self._num_players else 0.0
+            self.sessions.append(final["coins"][i] + share)
+        return observations, rewards, over, truncated, infos
 
 
 class Outcome(NamedTuple):

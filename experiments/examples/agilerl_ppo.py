@@ -1,0 +1,82 @@
+"""AgileRL: its PPO at one seat of each table of the project's own vector environment.
+
+    make test-agilerl
+    .venv-agilerl/bin/python -m experiments.examples.agilerl_ppo --game bestia --updates 20
+
+Ran with agilerl 2.58.0, tensordict 0.13.0, gymnasium 1.4.0, torch 2.13.0, pettingzoo 1.27.0.
+
+`collect_rollouts` takes the mask from `infos["action_mask"]`, stores it with every decision, and its
+loss uses it: the environment fits as it is, in the mode "SameStep".
+
+What AgileRL cannot do here:
+
+* Be installed beside this project by pip: it wants `pettingzoo<1.27`, this project at least 1.27.
+  With 1.27 put in afterwards, against its own bounds, this recipe runs; nothing else was tried.
+* Be imported as it installs itself: 2.58.0 needs `peft` and `transformers`, of its extra
+  `cpu-llm`, for `import agilerl.algorithms`.
+* Learn at all seats: its multi-agent algorithms take parallel environments only, in which all act
+  at once. The evolution of hyperparameters, its speciality, is not shown; a population of such
+  agents each plays an environment of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import gymnasium
+import torch
+import tyro
+from agilerl.algorithms import PPO
+from agilerl.rollouts.on_policy import collect_rollouts
+
+import bestia_env  # noqa: F401 (it registers the ids)
+from experiments.examples.score_sheet import Clock, Outcome, VectorSheet, mean
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """PPO by AgileRL among players who choose at random."""
+
+    game: Literal["bestia", "beast"] = "bestia"
+    num_players: int = 4
+    num_envs: int = 256
+    """Tables."""
+    num_steps: int = 32
+    """Decisions at each table for an update."""
+    updates: int = 20
+    seed: int = 0
+
+
+def run(arguments: Arguments) -> Outcome:
+    """Train."""
+    a = arguments
+    torch.set_num_threads(1)  # with networks this small, more get in each other's way
+    torch.manual_seed(a.seed)
+    name, seats = f"bestia_env/{a.game.title()}-v0", {"num_players": a.num_players}
+    tables = gymnasium.make_vec(name, a.num_envs, autoreset_mode="SameStep", **seats)
+    env = VectorSheet(tables, a.num_players)
+    agent = PPO(
+        env.single_observation_space,
+        env.single_action_space,
+        num_envs=a.num_envs,
+        learn_step=a.num_envs * a.num_steps,
+        batch_size=1024,
+        lr=1e-3,
+        gamma=1.0,
+        rollout_buffer_config={"use_gae": False},
+    )
+    env.reset(seed=a.seed)  # the rollouts go on with these seeds
+    clock, returns, state = Clock(), [], {}
+    for _ in range(a.updates):
+        ended, *now = collect_rollouts(agent, env, **state)
+        state = dict(zip(("last_obs", "last_done", "last_scores", "last_info"), now, strict=True))
+        returns += ended
+        agent.learn()
+    tenth = len(returns) // 10
+    print(f"coins a hand at first {mean(returns[:tenth])}, at last {mean(returns[-tenth:])}")
+    return clock.outcome(env.moves, env.illegal, returns, env.sessions)
+
+
+if __name__ == "__main__":
+    print(run(tyro.cli(Arguments)))
