@@ -18,7 +18,7 @@ episodes (`RecordEpisodeStatistics`) work, but this file needs none.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import gymnasium
 import numpy as np
@@ -27,8 +27,9 @@ import tyro
 from torch import nn
 from torch.distributions import Categorical
 
-import bestia_env  # noqa: F401 (it registers the ids)
-from experiments.examples.score_sheet import Clock, Outcome, mean
+from experiments.examples.score_sheet import Clock, Outcome, VectorSheet, mean
+
+RATE, LAMBDA, CLIP, ENTROPY = 1e-3, 0.95, 0.2, 0.01
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,6 @@ class Arguments:
     updates: int = 50
     epochs: int = 4
     minibatch: int = 1024
-    learning_rate: float = 1e-3
-    gae_lambda: float = 0.95
-    clip: float = 0.2
-    entropy: float = 0.01
     seed: int = 0
 
 
@@ -70,55 +67,51 @@ def run(arguments: Arguments) -> Outcome:
     a = arguments
     torch.set_num_threads(1)  # with networks this small, more get in each other's way
     torch.manual_seed(a.seed)
-    name, seats = f"bestia_env/{a.game.title()}-v0", {"num_players": a.num_players}
-    env = gymnasium.make_vec(name, a.num_envs, autoreset_mode="SameStep", **seats)
-    agent = Agent(env.single_observation_space.shape[0], env.single_action_space.n)
-    optimiser = torch.optim.Adam(agent.parameters(), lr=a.learning_rate, eps=1e-5)
+    name = f"bestia_env:bestia_env/{a.game.title()}-v0"
+    options: dict[str, Any] = {"num_players": a.num_players, "autoreset_mode": "SameStep"}
+    env = VectorSheet(gymnasium.make_vec(name, a.num_envs, **options), a.num_players)
     observations, infos = env.reset(seed=a.seed)
-    gains, returns, scores, illegal = np.zeros(a.num_envs), [], [], 0
-    clock = Clock()
+    agent = Agent(observations.shape[1], infos["action_mask"].shape[1])
+    optimiser = torch.optim.Adam(agent.parameters(), lr=RATE, eps=1e-5)
+    gains, returns, clock = np.zeros(a.num_envs), [], Clock()
     for _ in range(a.updates):
         rows = []
         for _ in range(a.num_steps):
-            seen, masks = torch.from_numpy(observations), torch.from_numpy(infos["action_mask"])
+            seen, masks = torch.from_numpy(observations), torch.from_numpy(infos["action_mask"] > 0)
             with torch.no_grad():
-                policy, values = agent(seen, masks.bool())
+                policy, values = agent(seen, masks)
             actions = policy.sample()
-            illegal += int((masks.gather(1, actions[:, None]) == 0).sum())
             observations, rewards, over, _, infos = env.step(actions.numpy())
             paid, ended = torch.from_numpy(rewards).float(), torch.from_numpy(over)
-            rows.append((seen, masks.bool(), actions, policy.log_prob(actions), values, paid, ended))
+            rows.append((seen, masks, actions, policy.log_prob(actions), values, paid, ended))
             gains += rewards
-            for i in np.flatnonzero(over):
-                final = infos["final_info"]
-                returns.append(gains[i])
-                scores.append(final["coins"][i] + final["pot"][i] / a.num_players)
+            returns += gains[over].tolist()
             gains[over] = 0
         *batch, values, paid, ended = (torch.stack(column) for column in zip(*rows, strict=True))
         with torch.no_grad():
-            value, error = agent(torch.from_numpy(observations), masks.bool())[1], 0.0
+            value, error = agent(torch.from_numpy(observations), masks)[1], 0.0
         advantages = torch.zeros_like(values)
         for t in reversed(range(a.num_steps)):
             goes_on = 1.0 - ended[t].float()
-            error = paid[t] + goes_on * (value + a.gae_lambda * error) - values[t]
+            error = paid[t] + goes_on * (value + LAMBDA * error) - values[t]
             advantages[t], value = error, values[t]
         batch = [column.flatten(0, 1) for column in (*batch, advantages, advantages + values)]
         for _ in range(a.epochs):
-            for rows in torch.randperm(a.num_envs * a.num_steps).split(a.minibatch):
-                seen, masks, actions, before, advantage, target = (x[rows] for x in batch)
+            for some in torch.randperm(a.num_envs * a.num_steps).split(a.minibatch):
+                seen, masks, actions, before, advantage, target = (x[some] for x in batch)
                 policy, value = agent(seen, masks)
                 ratio = (policy.log_prob(actions) - before).exp()
                 advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-                clipped = ratio.clamp(1 - a.clip, 1 + a.clip)
+                clipped = ratio.clamp(1 - CLIP, 1 + CLIP)
                 loss = -torch.min(advantage * ratio, advantage * clipped).mean()
-                loss += 0.5 * (value - target).square().mean() - a.entropy * policy.entropy().mean()
+                loss += 0.5 * (value - target).square().mean() - ENTROPY * policy.entropy().mean()
                 optimiser.zero_grad()
                 loss.backward()
                 nn.utils.clip_grad_norm_(agent.parameters(), 0.5)
                 optimiser.step()
     tenth = len(returns) // 10
     print(f"coins a hand at first {mean(returns[:tenth])}, at last {mean(returns[-tenth:])}")
-    return clock.outcome(a.updates * a.num_steps * a.num_envs, illegal, returns, scores)
+    return clock.outcome(env.moves, env.illegal, returns, env.sessions)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a recipe checks its framework against: illegal moves counted, coins as the records have them.
+"""What a recipe checks its framework against: illegal moves, and coins as the records have them.
 
 A sheet lies between an environment and the framework that plays it, and takes nothing from the
 rewards. Under PettingZoo each settled hand is played over from its record, and the coins that every
@@ -32,7 +32,7 @@ class ScoreSheet(BaseWrapper):
     """
 
     def __init__(
-        self, game: str, sessions: list[np.ndarray] | None = None, **keywords: Any
+        self, game: str, *, sessions: list[np.ndarray] | None = None, **keywords: Any
     ) -> None:
         """Make the environment.
 

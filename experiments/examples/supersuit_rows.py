@@ -4,21 +4,21 @@
 
 Ran with SuperSuit 3.11.0, pettingzoo 1.27.0, gymnasium 1.4.0.
 
-`turn_based_aec_to_parallel` makes a parallel environment of the turns, `pettingzoo_env_to_vec_env_v1`
-rows of its seats, `concat_vec_envs_v1` one environment of several such tables. Dict observations
-come batched, and the mask tells whose turn it is: all zeros for everybody else, whose actions are
-ignored. A batch of num_players rows holds one decision.
+`turn_based_aec_to_parallel` makes a parallel environment of a table's turns, and SuperSuit's
+`pettingzoo_env_to_vec_env_v1` rows of its seats, `concat_vec_envs_v1` one environment of several
+tables. Dict observations come batched. The mask tells whose turn it is: all zeros for everybody
+else, whose actions are ignored. So num_players rows hold one decision.
 
 What SuperSuit cannot do here:
 
 * Take the AEC environment itself, or make it parallel by `aec_to_parallel`: only turn by turn.
-* `flatten_v0`, `dtype_v0`, `reshape_v0`, `normalize_obs_v0`, `frame_stack_v2`, `agent_indicator_v0`,
-  `pad_observations_v0` and `black_death_v3` refuse a Dict; `max_observation_v0` takes it, and
-  returns an array of objects. `observation_lambda_v0` can take the vector out of the Dict, but the
-  mask is lost with it.
-* `sticky_actions_v0`, `frame_skip_v0` and `delay_observations_v0` take the Dict, but then an action
-  is played again that is not legal any more, or a mask comes too late: nearly every session ends with
-  an illegal move. `clip_reward_v0` clips coins.
+* Wrap a Dict by `flatten_v0`, `dtype_v0`, `reshape_v0`, `normalize_obs_v0`, `frame_stack_v2`,
+  `agent_indicator_v0`, `pad_observations_v0` or `black_death_v3`, which refuse it; of
+  `max_observation_v0` comes an array of objects. `observation_lambda_v0` can take the vector out
+  of the Dict, but the mask is lost with it.
+* Keep to the rules under `sticky_actions_v0`, `frame_skip_v0` or `delay_observations_v0`: an action
+  is played again that is not legal any more, or the mask comes too late, and nearly every session
+  ends with an illegal move. `clip_reward_v0` clips coins.
 * At the end of a session the row holds the next one's observation and infos; of the last only
   `terminal_observation` is left, not the coins. Rewards are float32, ends uint8.
 * `observation_space` is that of one row, and infos are a list, so Gymnasium's vector wrappers
@@ -54,18 +54,18 @@ class Arguments:
 
 def make_rows(arguments: Arguments) -> supersuit.vector.ConcatVecEnv:
     """Tables times seats rows, each table with a score sheet of its own."""
-    hands = {"num_players": arguments.num_players, "num_hands": arguments.num_hands}
-    table = turn_based_aec_to_parallel(ScoreSheet(arguments.game, **hands))
-    rows = supersuit.pettingzoo_env_to_vec_env_v1(table)
+    num_players, num_hands = arguments.num_players, arguments.num_hands
+    sheet = ScoreSheet(arguments.game, num_players=num_players, num_hands=num_hands)
+    rows = supersuit.pettingzoo_env_to_vec_env_v1(turn_based_aec_to_parallel(sheet))
     return supersuit.concat_vec_envs_v1(rows, arguments.tables)
 
 
 def run(arguments: Arguments) -> Outcome:
     """Play."""
     env, rng = make_rows(arguments), np.random.default_rng(arguments.seed)
+    sheets = [seats.par_env.aec_env for seats in env.vec_envs]
     observations, _ = env.reset(seed=arguments.seed)
-    gains, returns = np.zeros(env.num_envs), [[] for _ in range(arguments.tables)]
-    clock = Clock()
+    gains, returns, scores, clock = np.zeros(env.num_envs), [], [], Clock()
     for _ in range(arguments.steps):
         masks = observations["action_mask"]
         actions = (masks * rng.random(masks.shape)).argmax(axis=1)
@@ -73,12 +73,11 @@ def run(arguments: Arguments) -> Outcome:
         gains += rewards
         tables = gains.reshape(arguments.tables, -1)
         for table in np.flatnonzero(ended.reshape(tables.shape).all(axis=1)):
-            returns[table].append(tables[table].copy())
+            returns.append(tables[table].copy())
+            scores.append(sheets[table].sessions[-1])
             tables[table] = 0
-    sheets = [seats.par_env.aec_env for seats in env.vec_envs]
-    scores = [row for sheet in sheets for row in sheet.sessions]
     moves, illegal = sum(s.moves for s in sheets), sum(s.illegal for s in sheets)
-    return clock.outcome(moves, illegal, sum(returns, []), scores)
+    return clock.outcome(moves, illegal, returns, scores)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ each seat its own moves and rewards.
 
 What Tianshou cannot do here: what it takes for the state after a move is what the next seat sees,
 so DQN must not look there. `n_step_return_horizon` is therefore longer than any hand: each move is
-worth what its own seat is paid at the end, as in Monte Carlo methods, and no value of another's
-state enters. On-policy algorithms (PPO, A2C) have no such way out: they see the rewards that came
-with a seat's own moves alone, and those of the settlement come with the last move of all, whoever
-made it. A training step is not announced to the policies of single seats, so what they explore in
-training has to stand in `eps_inference` too. Nor are there parallel sessions of one table that
-share a network between seats without training it once for each.
+worth what its own seat is paid at the end, as in Monte Carlo methods. PPO and its like have no such
+way out: they take the rewards that came with a seat's own moves alone, and those of the settlement
+come with the last move, whoever made it (gamma and lambda 1, four seats: fewer than a tenth of the
+returns were right). A training step is not announced to the policies of single seats, so
+exploration in training has to be set by `eps_inference`.
 """
 
 from __future__ import annotations
@@ -74,8 +73,11 @@ def run(arguments: Arguments) -> Outcome:
     torch.set_num_threads(1)  # with networks this small, more get in each other's way
     torch.manual_seed(arguments.seed)
     np.random.seed(arguments.seed)  # whence Tianshou's choices come
-    keywords = {"num_players": arguments.num_players, "sessions": (scores := [])}
-    sheets = [ScoreSheet(arguments.game, **keywords) for _ in range(arguments.tables)]
+    scores: list[np.ndarray] = []
+    sheets = [
+        ScoreSheet(arguments.game, sessions=scores, num_players=arguments.num_players)
+        for _ in range(arguments.tables)
+    ]
     tables = [PettingZooEnv(sheet) for sheet in sheets]
     learner = make_learner(tables[0])
     others = [RandomPlayer(tables[0].action_space) for _ in range(arguments.num_players - 1)]
@@ -84,7 +86,7 @@ def run(arguments: Arguments) -> Outcome:
     env.seed(arguments.seed)
     collector = Collector(seats, env, VectorReplayBuffer(20_000, len(tables)))
     collector.reset()
-    clock, returns = Clock(), []
+    clock, returns = Clock(), list[np.ndarray]()
     for played in range(arguments.rounds + 1):
         training = played < arguments.rounds
         learner.policy.set_eps_inference(0.3 * (1 - played / arguments.rounds))

@@ -4,17 +4,15 @@
 
 Ran with torchrl 0.14.1, tensordict 0.14.3, pettingzoo 1.27.0, gymnasium 1.4.0, torch 2.13.0.
 
-`PettingZooWrapper` gives one step of the table for each move: rewards and observations of all seats,
-the mask of legal actions and, as `mask`, who is to act. Its collectors hand that to a loss as it
-stands. Then what follows a decision is the next seat's, and a reward reaches only who moved last
-(their issue 3215). `own_decisions` makes transitions of each seat out of it: from one of its
-decisions to its next, with all that it was paid between. GAE and the PPO loss then are right.
+`PettingZooWrapper` makes a row of each move: observations and rewards of all seats, and in `mask`
+who is to act. `own_decisions` makes transitions of each seat out of it: from one of its decisions
+to its next, with all that it was paid between. GAE and the PPO loss then are right.
 
-What TorchRL cannot do here: it asks for `use_mask=True`, and warns that it was tested with
-PettingZoo 1.24.3 only; seats that are not to act have masks that allow all, and must be left out
-by `mask`; rewards become float32, exact for whole coins up to 2**24; a reset in the midst of a
-session, as `ParallelEnv` of sessions of unequal length needs, is refused for the AEC environment's
-single table, so sessions are rolled out one after another.
+What TorchRL cannot do here: use the rows as they come (from `rollout`, `Collector` or `SerialEnv`,
+which all run). Its losses know nothing of `mask`: at a table of four, three of four of a seat's
+rows hold an action that was never carried out, drawn from a mask that allows all, and what a hand
+pays stands in the last row, whoever moved there. It needs `use_mask=True`, warns that it was tested
+with PettingZoo 1.24.3, and makes rewards float32.
 """
 
 from __future__ import annotations
@@ -48,25 +46,26 @@ class Arguments:
     num_players: int = 4
     updates: int = 10
     sessions: int = 50
-    """Sessions of one hand for each update, and as many to see what was learned."""
+    """Of one hand, for each update, and as many to see what was learned."""
     seed: int = 0
 
 
 def own_decisions(rollout: TensorDictBase) -> TensorDictBase:
     """Of a session (T,) the transitions of each seat, one seat after another, (T,)."""
-    parts, rewards = [], rollout["next", "agents", "reward"]
+    parts, then = [], rollout["next", "agents"]
     for seat, acts in enumerate(rollout["agents", "mask"].T):
         at = acts.nonzero().squeeze(1)
-        until = torch.cat([at[1:] - 1, torch.tensor([len(rollout) - 1])])[: len(at)]
-        part = rollout[at]
-        part = TensorDict({"agents": part["agents"][:, seat]}, [len(at)])
-        paid = [rewards[a : b + 1, seat].sum(0) for a, b in zip(at, until, strict=True)]
-        last = (torch.arange(len(at)) == len(at) - 1).unsqueeze(1)
-        then = {OBSERVATION[1]: rollout["next", "agents", "observation"][until, seat]}
-        part["next"] = TensorDict({"agents": then, "done": last, "terminated": last}, [len(at)])
-        part["next", "reward"] = torch.stack(paid) if paid else rewards[:0, 0]
+        if not len(at):
+            continue
+        until = torch.cat([at[1:], torch.tensor([len(rollout)])])
+        paid = [then["reward"][a:b, seat].sum(0) for a, b in zip(at, until, strict=True)]
+        last = (until == len(rollout)).unsqueeze(1)
+        part = TensorDict({"agents": rollout["agents"][at, seat]}, [len(at)])
+        part["next", "agents", "observation"] = then["observation"][until - 1, seat]
+        part["next", "reward"] = torch.stack(paid)
+        part["next", "done"] = part["next", "terminated"] = last
         parts.append(part)
-    return torch.cat([part for part in parts if len(part)])
+    return torch.cat(parts)
 
 
 def make_learner(size: int, actions: int) -> tuple[Actor, GAE, ClipPPOLoss]:
@@ -90,9 +89,8 @@ def learn(loss: ClipPPOLoss, optimiser: torch.optim.Optimizer, data: TensorDictB
     """Four epochs of minibatches."""
     for _ in range(4):
         for batch in data[torch.randperm(len(data))].split(256):
-            losses = loss(batch)
             optimiser.zero_grad()
-            sum(value for key, value in losses.items() if key.startswith("loss_")).backward()
+            sum(v for name, v in loss(batch).items() if name.startswith("loss_")).backward()
             optimiser.step()
 
 
