@@ -14,12 +14,15 @@ What AgileRL cannot do here:
   never reaches the decisions before the last. Hence Monte Carlo returns (`use_gae`), with which it
   gains 0.6 coins a hand after 20 updates; with GAE nothing.
 * Be installed beside this project by pip: it wants `pettingzoo<1.27`, this project at least 1.27.
-  With 1.27 put in afterwards, against its own bounds, this recipe runs; nothing else was tried.
-* Be imported as it installs itself: 2.58.0 needs `peft` and `transformers`, of its extra
-  `cpu-llm`, for `import agilerl.algorithms`.
-* Learn at all seats: its multi-agent algorithms take parallel environments only, in which all act
-  at once. The evolution of hyperparameters, its speciality, is not shown; a population of such
-  agents each plays an environment of its own.
+  With 1.27 put in afterwards, against its own bounds, this recipe runs.
+* Be imported as it installs itself: `import agilerl.algorithms` needs `peft` and `transformers`,
+  which are in its extras alone.
+* Learn at all seats as it should: its multi-agent algorithms take parallel environments. By
+  `turn_based_aec_to_parallel` IPPO plays legal moves, if the mask stands in the infos as a list
+  (arrays fail) and is not empty where a seat is not to act; but it learns from those moves as well,
+  which are never made.
+
+Its speciality, a population of agents whose hyperparameters evolve, is not shown.
 """
 
 from __future__ import annotations

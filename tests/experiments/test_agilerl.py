@@ -40,3 +40,32 @@ def test_agilerl_credits_earlier_decisions_only_without_gae(use_gae, right):
     known = ~np.isnan(due)
     assert known.mean() > 0.8
     assert np.allclose(returns[known], due[known], atol=1e-4) is right
+
+
+@pytest.mark.parametrize("as_list", [True, False])
+def test_agilerl_takes_masks_of_several_seats_as_lists_only(as_list):
+    from agilerl.algorithms import IPPO
+    from pettingzoo.utils.conversions import turn_based_aec_to_parallel
+
+    from experiments.examples.score_sheet import ScoreSheet
+
+    sheet = ScoreSheet("bestia")
+    env = turn_based_aec_to_parallel(sheet)
+    agents = env.possible_agents
+    spaces = [env.observation_space(agent)["observation"] for agent in agents]
+    learner = IPPO(spaces, [env.action_space(agent) for agent in agents], agent_ids=agents)
+    seen, _ = env.reset(seed=1)
+    for _ in range(100):
+        masks = {agent: seen[agent]["action_mask"] for agent in agents}
+        masks = {agent: mask if mask.any() else mask + 1 for agent, mask in masks.items()}
+        infos = {a: {"action_mask": m.tolist() if as_list else m} for a, m in masks.items()}
+        vectors = {agent: seen[agent]["observation"] for agent in agents}
+        if not as_list:
+            with pytest.raises(ValueError, match="ambiguous"):
+                learner.get_action(vectors, infos)
+            return
+        actions = learner.get_action(vectors, infos)[0]
+        seen, *_ = env.step({agent: int(np.squeeze(actions[agent])) for agent in agents})
+        if not env.agents:
+            seen, _ = env.reset()
+    assert (sheet.moves, sheet.illegal) == (100, 0)
