@@ -11,8 +11,8 @@ and an opponent must be an object that can be pickled, of a class that can be im
 What it cannot do here: be fast. A move takes microseconds, the way to another process and back many
 times as long, and a worker that is spawned some seconds to start. `gymnasium.make_vec`, this
 project's own vector environment, plays the same hands without processes, as the first lines of what
-is printed show: with two tables a hundred times as fast, with a thousand far more. Processes pay
-only for opponents that think for long.
+is printed show: with two tables ten times as fast and more, and the distance grows with the number
+of tables. Processes pay only for opponents that think for long.
 """
 
 from __future__ import annotations

@@ -10,11 +10,11 @@ each seat its own moves and rewards.
 
 What Tianshou cannot do here: what it takes for the state after a move is what the next seat sees,
 so DQN must not look there. `n_step_return_horizon` is therefore longer than any hand: each move is
-worth what its own seat is paid at the end, as in Monte Carlo methods. PPO and its like have no such
-way out: they take the rewards that came with a seat's own moves alone, and those of the settlement
-come with the last move, whoever made it (gamma and lambda 1, four seats: fewer than a tenth of the
-returns were right). A training step is not announced to the policies of single seats, so
-exploration in training has to be set by `eps_inference`.
+worth what its own seat is paid at the end, as in Monte Carlo methods. PPO has no such way out: it
+takes the rewards that came with a seat's own moves alone, and those of the settlement come with the
+last move, whoever made it (gamma and lambda 1, four seats: fewer than a tenth of the returns were
+right). A training step is not announced to the policies of single seats, so exploration in training
+has to be set by `eps_inference`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
 """Recipes that need no framework beyond the project's own dependencies, and their score sheet."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -57,9 +60,8 @@ def test_a_return_that_differs_shows():
             Clock().outcome(1, 0, returns, sheet)
 
 
-@pytest.mark.parametrize("game", GAMES)
-def test_processes_that_are_spawned_play_by_the_rules(game):
-    outcome = async_vector_env.run(async_vector_env.Arguments(game, steps=60))
+def test_processes_that_are_spawned_play_by_the_rules():
+    outcome = async_vector_env.run(async_vector_env.Arguments("bestia", num_players=5, steps=60))
     assert outcome.illegal == 0
     assert outcome.difference == 0
     assert outcome.sessions > 1
@@ -72,3 +74,20 @@ def test_ppo_in_one_file_plays_by_the_rules(game):
     assert outcome.illegal == 0
     assert outcome.difference < 1e-9
     assert outcome.sessions > 100
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cleanrl_ppo --game bestia --num-envs 32 --updates 2",
+        "async_vector_env --game beast --steps 60",
+    ],
+)
+def test_a_recipe_from_the_command_line(command):
+    done = subprocess.run(
+        [sys.executable, "-m", *f"experiments.examples.{command}".split()],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ", 0 illegal\n" in done.stdout

@@ -1,5 +1,8 @@
 """Recipes for frameworks, in a virtual environment of their own: `make test-frameworks`."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -142,3 +145,21 @@ def test_supersuit_makes_moves_that_are_not_legal(name, argument):
             mask = None if terminated else observation["action_mask"]
             env.step(None if terminated else int((mask * rng.random(mask.shape)).argmax()))
     assert sheet.illegal > 5
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "torchrl_ppo --updates 1 --sessions 3",
+        "tianshou_dqn --rounds 1 --sessions 3 --tables 1",
+        "supersuit_rows --steps 100 --tables 2",
+    ],
+)
+def test_a_recipe_from_the_command_line(command):
+    done = subprocess.run(
+        [sys.executable, "-m", *f"experiments.examples.{command}".split()],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert ", 0 illegal\n" in done.stdout
