@@ -158,6 +158,7 @@ def evaluate(
     jobs: int = 1,
     progress: Progress | None = None,
     control: bool = True,
+    places: int | None = None,
 ) -> list[Estimate]:
     """Play a line-up on many deals, each in every rotation.
 
@@ -171,9 +172,10 @@ def evaluate(
             may be imported, as always with `multiprocessing`.
         progress: called with numbers of hands as they are done.
         control: take luck off the scores?
+        places: of the line-up that are asked for, the first ones; all if None.
 
     Returns:
-        Pots per hand of every place in the line-up; with luck left in, their sum is zero.
+        Pots per hand of these places; with luck left in, the sum of all is zero.
 
     Raises:
         ValueError: an argument is out of range, or the policies are of different games.
@@ -185,7 +187,7 @@ def evaluate(
     told: list[Sequence[StandIn]] = [()] * len(lineup)
     if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
         told[0] = luck.stand_ins(lineup[0], lineup[1])
-    return [_mean(played, place, luck, tells) for place, tells in enumerate(told)]
+    return [_mean(played, place, luck, tells) for place, tells in enumerate(told[:places])]
 
 
 def one_against_field(
@@ -201,7 +203,8 @@ def one_against_field(
         num_players: seats, n.
         **options: rules, pot, jobs, progress and control, as for `evaluate`.
     """
-    return evaluate([policy] + [field] * (num_players - 1), num_deals, seed, **options)[0]
+    lineup = [policy] + [field] * (num_players - 1)
+    return evaluate(lineup, num_deals, seed, places=1, **options)[0]
 
 
 def baseline_hands(game: str, num_players: int, num_hands: int, seed: int = 0) -> int:

@@ -3,8 +3,9 @@
 Some numbers of a deal have exactly known means: whether a packet is of a class, whether two are,
 which trumps a hand has (`agents.deal_classes`), and what new cards brought, which is 0
 (`agents.new_cards`). The scores of stand-ins on the same deals have well-known ones
-(`agents.stand_ins`), and what new cards brought those is told of as well. A regression tells how much of a score they explain; what is left of the
-score, plus the mean of what was taken off, has the mean of the score and less variance.
+(`agents.stand_ins`), and what new cards brought those is told of as well. A regression tells how
+much of a score they explain; what is left of the score, plus the mean of what was taken off, has
+the mean of the score and less variance.
 
 The deals fall into folds, and the coefficients for a fold are fitted on the deals of the others
 alone. Given those, a fold's deals are as random as ever, so the mean stays exactly unbiased; and
@@ -40,7 +41,7 @@ WITH_THE_WHOLE_PACK = frozenset(
     "stake dealer_stake all_pass first_lead must_head force revoke maxims maxim_1 maxim_2 maxim_3 "
     "match_limit".split()
 )
-STEPS = 25  # of the solution
+STEPS = 8  # of the solution
 TINY = 1e-300  # keeps a division by nothing from being one
 NO_SPREAD = 1e-18  # a variance that is all rounding
 LEAST_GAIN = 0.02  # of the variance, for which a regression is used
@@ -216,9 +217,9 @@ class _Normal(NamedTuple):
         sums = np.zeros((FOLDS, model.size))
         products = np.zeros((FOLDS, model.size, model.size))
         _add_products(found, model, _places(model), sums, products)
-        sums, products = sums.sum(axis=0) - sums, products.sum(axis=0) - products
-        for fold, (total, product) in enumerate(zip(sums, products)):
-            product += np.tril(product, -1).T - np.outer(total, total) / _others(len(found), fold)
+        sums = sums.sum(axis=0) - sums
+        np.subtract(products.sum(axis=0), products, out=products)
+        _centre(products, sums, np.array([_others(len(found), fold) for fold in range(FOLDS)]))
         return cls(model, found, sums, products)
 
 
@@ -329,6 +330,17 @@ def _add_products(found, model, at, sums, products):
             sums[fold, at[a]] += 1
             for b in range(a + 1):
                 products[fold, at[a], at[b]] += 1
+
+
+@jit
+def _centre(products, sums, counts):
+    """Take the products of means off those below the diagonals, and put the same above them."""
+    for fold in range(sums.shape[0]):
+        for a in range(sums.shape[1]):
+            mean = sums[fold, a] / counts[fold]
+            for b in range(a + 1):
+                products[fold, a, b] -= mean * sums[fold, b]
+                products[fold, b, a] = products[fold, a, b]
 
 
 @jit

@@ -143,7 +143,8 @@ def _most_telling(scores: np.ndarray, others: Sequence[np.ndarray], worth: float
     chosen: list[int] = []
     left, least = float(scores.var()), NO_SPREAD * float(scores.var())
     while len(chosen) < CHOSEN and left > least:
-        lefts = [_left(scores, [others[place] for place in (*chosen, k)]) for k in range(len(others))]
+        told = [others[place] for place in chosen]
+        lefts = [_left(scores, [*told, other]) for other in others]
         best = int(np.argmin(lefts))
         if lefts[best] > worth * left:
             break
