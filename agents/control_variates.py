@@ -41,7 +41,7 @@ WITH_THE_WHOLE_PACK = frozenset(
     "stake dealer_stake all_pass first_lead must_head force revoke maxims maxim_1 maxim_2 maxim_3 "
     "match_limit".split()
 )
-STEPS = 8  # of the solution
+STEPS = 12  # of the solution
 TINY = 1e-300  # keeps a division by nothing from being one
 NO_SPREAD = 1e-18  # a variance that is all rounding
 LEAST_GAIN = 0.02  # of the variance, for which a regression is used
