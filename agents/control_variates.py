@@ -217,8 +217,6 @@ class _Normal(NamedTuple):
         sums = np.zeros((FOLDS, model.size))
         products = np.zeros((FOLDS, model.size, model.size))
         _add_products(found, model, _places(model), sums, products)
-        sums = sums.sum(axis=0) - sums
-        np.subtract(products.sum(axis=0), products, out=products)
         _centre(products, sums, np.array([_others(len(found), fold) for fold in range(FOLDS)]))
         return cls(model, found, sums, products)
 
@@ -234,7 +232,7 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     left, ahead = right.copy(), right / diagonal
     length = (left * ahead).sum(axis=0)
     for _ in range(STEPS if right.size else 0):
-        bent = matrix @ ahead + RIDGE * ahead
+        bent = _times(matrix, ahead) + RIDGE * ahead
         step = length / np.maximum((ahead * bent).sum(axis=0), TINY)
         found += step * ahead
         left -= step * bent
@@ -242,6 +240,13 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         before, length = length, (left * scaled).sum(axis=0)
         ahead = scaled + length / np.maximum(before, TINY) * ahead
     return found
+
+
+def _times(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The product of a symmetric matrix (F, F) and columns (F, K), on one core alone."""
+    product = np.zeros(columns.T.shape)
+    _add_rows(matrix, columns.T.copy(), product)
+    return product.T
 
 
 def _others(num_deals: int, fold: int) -> int:
@@ -275,7 +280,7 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) ->
     by_number -= np.outer(normal.sums[fold], columns[others].mean(axis=0))
     numbers = _solve(normal.products[fold], by_number)
     explained = numbers.T @ by_number
-    left = products - explained - explained.T + numbers.T @ (normal.products[fold] @ numbers)
+    left = products - explained - explained.T + numbers.T @ _times(normal.products[fold], numbers)
     fitted = normal.model.size + len(left) - 1
     weights = np.linalg.pinv(left[1:, 1:], rcond=1e-9, hermitian=True) @ left[1:, 0]
     spare = left[0, 0] - left[0, 1:] @ weights
@@ -323,13 +328,15 @@ def _indicators(classes, model, at):
 
 @jit
 def _add_products(found, model, at, sums, products):
-    """Add up the indicators and, below the diagonal, their products, fold by fold."""
+    """Add up the indicators and, below the diagonal, their products, of deals outside each fold."""
     for i in range(found.shape[0]):
-        fold, ones = i % sums.shape[0], _indicators(found[i], model, at)
-        for a in range(ones):
-            sums[fold, at[a]] += 1
-            for b in range(a + 1):
-                products[fold, at[a], at[b]] += 1
+        ones = _indicators(found[i], model, at)
+        for fold in range(sums.shape[0]):
+            if i % FOLDS != fold:
+                for a in range(ones):
+                    sums[fold, at[a]] += 1
+                    for b in range(a + 1):
+                        products[fold, at[a], at[b]] += 1
 
 
 @jit
@@ -341,6 +348,16 @@ def _centre(products, sums, counts):
             for b in range(a + 1):
                 products[fold, a, b] -= mean * sums[fold, b]
                 products[fold, b, a] = products[fold, a, b]
+
+
+@jit
+def _add_rows(matrix, rows, product):
+    """Add the rows, (K, F), times a symmetric matrix, row by row of that, which is quick."""
+    for a in range(matrix.shape[0]):
+        for k in range(rows.shape[0]):
+            number = rows[k, a]
+            for b in range(matrix.shape[1]):
+                product[k, b] += number * matrix[a, b]
 
 
 @jit

@@ -24,7 +24,7 @@ from bestia_env.rng import below, stream
 from bestia_env.rules.bestia import AT_TRICKS, apply, deal, legal, open_pot
 from bestia_env.rules.table import NOBODY, eldest, settled_score
 
-DRAWS = 4
+DRAWS = 3
 _BEFORE, _HAND = range(2)  # the records to work in
 
 

@@ -318,7 +318,11 @@ def test_baselines_are_never_their_own_stand_ins(specs: tuple[str, str]) -> None
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize(
     ("game", "one", "field"),
-    [("bestia", "bold", "tight"), ("bestia", "doctor", "sound"), ("beast", "spoiler", "bold")],
+    [
+        *(("bestia", "bold", "tight"), ("beast", "spoiler", "bold")),
+        *(("bestia", one, "sound") for one in UNLIKE_SOUND),
+        *(("beast", one, "threshold") for one in ("random", "cautious")),
+    ],
 )
 def test_a_million_hands_have_the_same_mean(game: str, one: str, field: str) -> None:
     policies = players(game, one, field)
