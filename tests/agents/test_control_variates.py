@@ -300,6 +300,17 @@ def stand_in_rules():
     return BeastRules(revoke="penalty")
 
 
+def test_those_are_chosen_who_tell_most_together() -> None:
+    chances = np.random.default_rng(3)
+    a, b, noise = chances.normal(0, 1, (3, stand_ins.PILOT))
+    near = a + chances.normal(0, 0.4, a.size)
+    scores = 2 * a + b + 0.1 * noise
+    assert stand_ins._most_telling(scores, [near, noise, b, a], 0.6) == [3, 2]
+    assert stand_ins._most_telling(scores, [noise, b], 0.6) == []
+    assert stand_ins._most_telling(2 * a, [near, b, a], 0.6) == [2]
+    assert stand_ins._most_telling(0 * a, [a, b], 0.6) == []
+
+
 @pytest.mark.parametrize("specs", [("spoiler", "bold"), ("cautious", "threshold:0.550")])
 def test_baselines_are_never_their_own_stand_ins(specs: tuple[str, str]) -> None:
     policies, table = players("beast", *specs), Table("beast", seed=2)
