@@ -302,9 +302,9 @@ def stand_in_rules():
 
 def test_those_are_chosen_who_tell_most_together() -> None:
     chances = np.random.default_rng(3)
-    a, b, noise = chances.normal(0, 1, (3, stand_ins.PILOT))
+    a, b, noise, other = chances.normal(0, 1, (4, stand_ins.PILOT))
     near = a + chances.normal(0, 0.4, a.size)
-    scores = 2 * a + b + 0.1 * noise
+    scores = 2 * a + b + 0.1 * other
     assert stand_ins._most_telling(scores, [near, noise, b, a], 0.6) == [3, 2]
     assert stand_ins._most_telling(scores, [noise, b], 0.6) == []
     assert stand_ins._most_telling(2 * a, [near, b, a], 0.6) == [2]
