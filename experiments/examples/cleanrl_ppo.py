@@ -29,7 +29,7 @@ from torch.distributions import Categorical
 
 from experiments.examples.score_sheet import Clock, Outcome, VectorSheet, mean
 
-RATE, LAMBDA, CLIP, ENTROPY = 1e-3, 0.95, 0.2, 0.01
+RATE, EPOCHS, MINIBATCH, LAMBDA, CLIP, ENTROPY = 1e-3, 4, 1024, 0.95, 0.2, 0.01
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,6 @@ class Arguments:
     num_steps: int = 32
     """Decisions at each table for an update."""
     updates: int = 50
-    epochs: int = 4
-    minibatch: int = 1024
     seed: int = 0
 
 
@@ -96,8 +94,8 @@ def run(arguments: Arguments) -> Outcome:
             error = paid[t] + goes_on * (value + LAMBDA * error) - values[t]
             advantages[t], value = error, values[t]
         batch = [column.flatten(0, 1) for column in (*batch, advantages, advantages + values)]
-        for _ in range(a.epochs):
-            for some in torch.randperm(a.num_envs * a.num_steps).split(a.minibatch):
+        for _ in range(EPOCHS):
+            for some in torch.randperm(a.num_envs * a.num_steps).split(MINIBATCH):
                 seen, masks, actions, before, advantage, target = (x[some] for x in batch)
                 policy, value = agent(seen, masks)
                 ratio = (policy.log_prob(actions) - before).exp()

@@ -71,27 +71,13 @@ def own_decisions(rollout: TensorDictBase) -> TensorDictBase:
 def make_learner(size: int, actions: int) -> tuple[Actor, GAE, ClipPPOLoss]:
     """Policy, advantages and loss, for observations (…, size) and masks (…, actions)."""
     net = TensorDictModule(MLP(size, actions, num_cells=[64, 64]), [OBSERVATION], [LOGITS])
-    choice = Choice(
-        {"logits": LOGITS, "mask": MASK},
-        [ACTION],
-        distribution_class=MaskedCategorical,
-        return_log_prob=True,
-        log_prob_key=LOG_PROB,
-    )
+    how = {"distribution_class": MaskedCategorical, "return_log_prob": True}
+    choice = Choice({"logits": LOGITS, "mask": MASK}, [ACTION], log_prob_key=LOG_PROB, **how)
     actor = Actor(net, choice)
     critic = TensorDictModule(MLP(size, 1, num_cells=[64, 64]), [OBSERVATION], ["state_value"])
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, normalize_advantage=True)
     loss.set_keys(action=ACTION, sample_log_prob=LOG_PROB)
     return actor, GAE(gamma=1.0, lmbda=0.95, value_network=critic), loss
-
-
-def learn(loss: ClipPPOLoss, optimiser: torch.optim.Optimizer, data: TensorDictBase) -> None:
-    """Four epochs of minibatches."""
-    for _ in range(4):
-        for batch in data[torch.randperm(len(data))].split(256):
-            optimiser.zero_grad()
-            sum(v for name, v in loss(batch).items() if name.startswith("loss_")).backward()
-            optimiser.step()
 
 
 def run(arguments: Arguments) -> Outcome:
@@ -117,8 +103,12 @@ def run(arguments: Arguments) -> Outcome:
         with torch.no_grad():
             sessions = [env.rollout(200, policy) for _ in range(arguments.sessions)]
         returns += [s["next", "agents", "reward"].sum(0).flatten().tolist() for s in sessions]
-        if policy is actor:
-            learn(loss, optimiser, advantages(torch.cat([own_decisions(s) for s in sessions])))
+        data = advantages(torch.cat([own_decisions(s) for s in sessions]))
+        for _ in range(4 if policy is actor else 0):
+            for batch in data[torch.randperm(len(data))].split(256):
+                optimiser.zero_grad()
+                sum(v for name, v in loss(batch).items() if name.startswith("loss_")).backward()
+                optimiser.step()
     gains = [row[0] for row in returns[-arguments.sessions :]]
     print(f"the learner among random players: {mean(gains)} coins a session")
     return clock.outcome(sheet.moves, sheet.illegal, returns, sheet.sessions)

@@ -69,7 +69,7 @@ def test_processes_that_are_spawned_play_by_the_rules():
 
 @pytest.mark.parametrize("game", GAMES)
 def test_ppo_in_one_file_plays_by_the_rules(game):
-    arguments = cleanrl_ppo.Arguments(game, num_players=5, num_envs=32, updates=2, epochs=1)
+    arguments = cleanrl_ppo.Arguments(game, num_players=5, num_envs=32, updates=2)
     outcome = cleanrl_ppo.run(arguments)
     assert outcome.illegal == 0
     assert outcome.difference < 1e-9
