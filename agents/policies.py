@@ -25,6 +25,7 @@ NETWORK, CHOOSER = -1, -2  # the kinds of policies that are asked outside the ke
 DRAWS = 1000
 MAX_RULE_BYTES = 1 << 16  # of a file; the language takes fewer characters
 CHECKPOINTS = Path(__file__).with_name("checkpoints")
+_ENDINGS = {"net:FILE": ".safetensors", "bids:FILE": ".bids"}
 BEST_BASELINES = {"beast": "threshold:0.55", "bestia": "sound"}  # they play the cards of rules
 
 
@@ -264,7 +265,7 @@ def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) 
         module = importlib.import_module(FAMILIES[name].module)
         policy: Policy = module.parse(spec, game, num_players)
         return policy
-    families = [family.form for family in FAMILIES.values()]
+    families = [_with_names(family.form, game) for family in FAMILIES.values()]
     return parse_compiled(spec, game, num_players, [*families, *others])
 
 
@@ -278,7 +279,14 @@ def parse_compiled(spec: str, game: str, num_players: int, others: Sequence[str]
         path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
-    return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
+    return _baseline(spec, game, [*_forms(game), _with_names("net:FILE", game), *others])
+
+
+def _with_names(form: str, game: str) -> str:
+    """A form, and what of it comes with the project."""
+    files = CHECKPOINTS.glob(f"{game}-*{_ENDINGS[form]}") if form in _ENDINGS else ()
+    names = ", ".join(sorted(file.stem for file in files))
+    return f"{form} (with the project: {names})" if names else form
 
 
 def _is_bare(file: str) -> bool:
@@ -299,7 +307,8 @@ def _text_of(spec: str, file: str) -> str:
         text = read_bounded(Path(file), MAX_RULE_BYTES).decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, ValueError) as error:
-        raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {why}") from None
 
 
 def _bidder(spec: str, text: str, game: str, num_players: int) -> Policy:

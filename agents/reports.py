@@ -29,9 +29,9 @@ from agents.checkpoints import write_whole
 SIGNIFICANT = 0.05
 LONGEST_LABEL = 40  # characters of a bidding rule
 MATRIX_NOTE = (
-    "Pots per hand of one row policy among copies of the column policy, ± half of the 95 % "
-    "interval, each cell by itself. * differs from 0 at the 5 % level, by Holm over all cells off "
-    "the diagonal."
+    "What the policy of the row wins or loses at a table where that of the column plays all other "
+    "seats: pots per hand (coins divided by the pot played for), ± half of the 95 % interval, each "
+    "cell by itself. * differs from 0 at the 5 % level, by Holm over all cells off the diagonal."
 )
 RANKING_NOTE = (
     "Pots per hand with half of the 95 % interval, each row by itself, as good as so many times as "

@@ -91,7 +91,8 @@ def _lines(table: Table, policy: Policy, view: np.ndarray, found: list[Advice]) 
     shares = policy.probabilities(view, int(legal(view[0])))
     place = (int(view[0].turn) - int(view[0].dealer) - 1) % table.num_players + 1
     lines = [
-        f"{table.words}: seat {place} of {table.num_players} from the eldest on; pots per hand",
+        f"{table.words}: seat {place} of {table.num_players} from the eldest on",
+        "pots per hand with half of the 95 % interval, stakes paid before included",
         f"{'':10}{'worth':>20}{'less than the best':>20}  how often {policy.spec} does it",
     ]
     for advice in found:

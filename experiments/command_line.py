@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from numba.core.event import Event, Listener, install_listener
+
 if TYPE_CHECKING:
     from agents.policies import Policy
 
@@ -33,6 +35,8 @@ def results_folder(smoke: bool) -> Path:
 def ends_cleanly(stopped: str) -> Iterator[None]:
     """Exit with 2 and one line for what is wrong with the arguments, with 130 if interrupted.
 
+    Meanwhile it is said if kernels are compiled, which takes a while and prints nothing else.
+
     Args:
         stopped: what to say after an interrupt.
     """
@@ -40,13 +44,34 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        yield
+        with install_listener("numba:compile", _Compiling()):
+            yield
     except (ValueError, OSError, MemoryError) as error:
-        print(f"error: {error or 'not enough memory'}", file=sys.stderr)
+        print(f"error: {_said(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print(f"\nstopped: {stopped}", file=sys.stderr)
         sys.exit(130)
+
+
+class _Compiling(Listener):
+    """Says once that kernels are compiled."""
+
+    said = False
+
+    def on_start(self, event: Event) -> None:
+        if not self.said:
+            print("compiling, once: up to a minute ...", file=sys.stderr, flush=True)
+        self.said = True
+
+    def on_end(self, event: Event) -> None:
+        pass
+
+
+def _said(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    return str(error) or "not enough memory"
 
 
 @contextlib.contextmanager

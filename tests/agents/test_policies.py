@@ -57,7 +57,13 @@ def test_unknown_policies_are_errors_that_list_the_known(game: str, spec: str) -
         parse_policy(spec, game, 4)
     message = str(caught.value)
     assert repr(spec) in message
-    for word in (game, "net:FILE", *(baseline.name for baseline in baselines(game))):
+    names = f"net:FILE (with the project: {'beast-4, beast-5' if game == 'beast' else 'bestia-3'}, "
+    for word in (
+        game,
+        names,
+        f"bids:FILE (with the project: {game}-",
+        *(baseline.name for baseline in baselines(game)),
+    ):
         assert word in message
 
 
