@@ -1,5 +1,6 @@
 """Sphinx's settings: no network while building nor while reading, and every warning an error."""
 
+import logging
 import os
 import sys
 from pathlib import Path
@@ -15,6 +16,13 @@ import numba  # noqa: E402, F401
 del os.environ["NUMBA_DISABLE_JIT"]
 os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
 os.environ["PYTHONWARNINGS"] = "ignore"
+
+# IPython without the user's settings, and silent about what nobody can help.
+profile = Path(__file__).parent / "_build" / "ipython" / "profile_default"
+profile.mkdir(parents=True, exist_ok=True)
+(profile / "ipython_kernel_config.py").write_text("c.IPKernelApp.log_level = 40\n", "utf-8")
+os.environ["IPYTHONDIR"] = str(profile.parent)
+logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import bestia_env  # noqa: E402
 from docs.lessons import write_lessons  # noqa: E402
@@ -36,6 +44,7 @@ default_role = "project-code"
 nitpicky = True
 # What lies outside, where no link can lead without a network, and what typing makes up.
 nitpick_ignore_regex = [
+    (r"py:.*", r"(MaskablePPO|Path|Program|Field|SparseRows|Token|Scratch|leaves\.Room)"),
     (r"py:.*", r"(numpy|np|gymnasium|pettingzoo|torch|collections|pathlib|typing|rich|enum)\b.*"),
 ]
 

@@ -89,7 +89,8 @@ class Generated(Text):
 
     def text(self, argument: str) -> str:
         """The table."""
-        return "\n".join(tables.table(*argument.split()))
+        name, *arguments = argument.split()
+        return "\n".join(tables.TABLES[name](*arguments))
 
 
 class Code(SphinxRole):

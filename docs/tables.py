@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from bestia_env.games import Game, game_named
@@ -198,6 +198,22 @@ def baselines(game: str) -> list[str]:
     return lines
 
 
+def citation() -> list[str]:
+    """How to cite, in BibTeX, from CITATION.cff."""
+    import yaml
+
+    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    authors = " and ".join(f"{{{author['name']}}}" for author in facts["authors"])
+    fields = {
+        "author": authors,
+        "title": f"{{{facts['title']}}}",
+        "version": facts["version"],
+        "note": f"{facts['license']} licence",
+    }
+    lines = [f"  {name:7} = {{{value}}}," for name, value in fields.items()]
+    return ["```bibtex", "@software{bestia_env,", *lines, "}", "```"]
+
+
 def _read(name: str) -> Any:
     return json.loads((RESULTS / name).read_text(encoding="utf-8"))
 
@@ -236,17 +252,11 @@ def _listed(lines: list[str]) -> list[str]:
     return [f"* {line}" if line and not line.startswith("|") else line for line in lines]
 
 
-TABLES = {
-    name: value
-    for name, value in list(globals().items())
-    if name in (
-        *("header", "actions", "observation", "options", "shipped", "league", "best_responses"),
-        *("seeds", "benchmark", "exploitability", "solved", "demo", "baselines"),
+TABLES: dict[str, Callable[..., list[str]]] = {
+    made.__name__: made
+    for made in (
+        *(header, actions, observation, options, baselines, citation),
+        *(shipped, league, best_responses, seeds, benchmark, exploitability, solved, demo),
     )
 }
-
-
-def table(name: str, *arguments: str) -> list[str]:
-    """The table of a name, for a game or of a file where it takes one."""
-    lines: list[str] = TABLES[name](*arguments)
-    return lines
+"""What a page may ask for, by name."""
