@@ -55,7 +55,9 @@ class Text(SphinxDirective):
             text = self.text(self.arguments[0])
         except (ValueError, KeyError) as error:
             raise self.error(str(error)) from error
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
+        # As MyST's own `include` does, so that what stands above the first heading stays there.
+        self.state._renderer.nested_render_text(text, self.lineno)
+        return []
 
     def text(self, argument: str) -> str:
         """The Markdown that an argument stands for."""
@@ -79,9 +81,11 @@ class Part(Text):
 class Docstring(Text):
     """The docstring of a module."""
 
+    option_spec: ClassVar = {"without-table": directives.flag}
+
     def text(self, argument: str) -> str:
-        """The docstring below its first line."""
-        return parts.docstring(argument)
+        """The docstring below its first line, and below its table where the page has another."""
+        return parts.docstring(argument, table="without-table" not in self.options)
 
 
 class Generated(Text):
@@ -180,7 +184,7 @@ def as_restructured_text(
 ) -> None:
     """Make a docstring, which knows backticks and Google's sections, fit for reStructuredText."""
     if what == "module" and name in MARKDOWN:
-        lines[1:] = ["", f"It is :doc:`a page of its own </{MARKDOWN[name]}>`."]
+        lines[1:] = ["", f"The whole of it is :doc:`a page of its own </{MARKDOWN[name]}>`."]
     else:
         lines[:] = [_escaped(line) for line in lines]
     app.env.temp_data["docstring"] = [*lines]

@@ -74,10 +74,11 @@ def whole(file: str) -> str:
     return text.strip()
 
 
-def docstring(module: str) -> str:
-    """A module's docstring below its first line."""
+def docstring(module: str, table: bool = True) -> str:
+    """A module's docstring below its first line, with or without the table with which it begins."""
     text = inspect.getdoc(importlib.import_module(module)) or ""
-    return text.partition("\n")[2].strip()
+    below = text.partition("\n")[2].strip()
+    return below if table else re.sub(r"\A(\|.*\n)+", "", below).strip()
 
 
 def linked(text: str, page: str, file: str = "README.md") -> str:

@@ -26,6 +26,7 @@ def header(game: str) -> list[str]:
     name = told.rules.__name__
     rows = {
         "Import": f"`from bestia_env import {game}_v0`",
+        "Make": f'`{game}_v0.env()` or `pettingzoo.make("aec", "bestia_env/{game}-v0")`',
         "Actions": "Discrete",
         "Parallel API": "No: seats act in turn",
         "Manual control": "No; `make play` is a table in the browser",
