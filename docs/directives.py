@@ -67,7 +67,11 @@ class Text(SphinxDirective):
 class Part(Text):
     """A section of a Markdown file of the repository, or the whole file."""
 
-    option_spec: ClassVar = {"rank": directives.positive_int, "intro": directives.flag}
+    option_spec: ClassVar = {
+        "rank": directives.positive_int,
+        "intro": directives.flag,
+        "without-tables": directives.flag,
+    }
 
     def text(self, argument: str) -> str:
         """The section, its links made fit."""
@@ -75,6 +79,8 @@ class Part(Text):
         rank, intro = self.options.get("rank", 2), "intro" in self.options
         self.env.note_dependency(str(parts.ROOT / file))
         text = parts.section(file, title, rank, intro) if title else parts.whole(file)
+        if "without-tables" in self.options:
+            text = parts.without_tables(text)
         return parts.linked(text, self.env.docname, file)
 
 
@@ -85,11 +91,19 @@ class Docstring(Text):
 
     def text(self, argument: str) -> str:
         """The docstring below its first line, and below its table where the page has another."""
-        return parts.docstring(argument, table="without-table" not in self.options)
+        text = parts.docstring(argument, table="without-table" not in self.options)
+        return text.replace(f"`{parts.RULEBOOK}`", "[a page of its own](/rules/index.md)")
 
 
 class Generated(Text):
     """A table made by code."""
+
+    def run(self) -> list[nodes.Node]:
+        """In a block of its name, which a style sheet may know."""
+        block = nodes.container(classes=[self.arguments[0].split()[0]])
+        with self.state._renderer.current_node_context(block):
+            super().run()
+        return [block]
 
     def text(self, argument: str) -> str:
         """The table."""

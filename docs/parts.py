@@ -29,6 +29,7 @@ PAGES = {
 }
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]\n]*)\]\((?P<target>[^)#\s]+)\)")
 _HEADING = re.compile(r"^(?P<marks>#+) (?P<title>.+)$", re.MULTILINE)
+_TABLE = re.compile(r"^\|.*\n(?:\|.*(?:\n|\Z))+", re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _CLAUSE = re.compile(r"^\| (?P<name>(?:BEAST|BESTIA|B|I)-\d+) \|(?P<text>.*)$", re.MULTILINE)
 
@@ -68,6 +69,11 @@ def _moved(text: str, levels: int) -> str:
     )
 
 
+def without_tables(text: str) -> str:
+    """A part without its tables, where the page makes them anew from the data."""
+    return _TABLE.sub("", text)
+
+
 def whole(file: str) -> str:
     """A Markdown file below its title, its sections as those of a page."""
     _, _, text = (ROOT / file).read_text(encoding="utf-8").partition("\n")
@@ -78,7 +84,7 @@ def docstring(module: str, table: bool = True) -> str:
     """A module's docstring below its first line, with or without the table with which it begins."""
     text = inspect.getdoc(importlib.import_module(module)) or ""
     below = text.partition("\n")[2].strip()
-    return below if table else re.sub(r"\A(\|.*\n)+", "", below).strip()
+    return below if table else _TABLE.sub("", below, 1).strip()
 
 
 def linked(text: str, page: str, file: str = "README.md") -> str:

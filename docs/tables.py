@@ -122,7 +122,8 @@ def shipped() -> list[str]:
     """The shipped policies against every baseline at the opening pot."""
     from experiments.measure_shipped import tables
 
-    return _spaced(tables([row for row in _read("shipped.json") if row["pot"] == 1]))
+    rows = [row for row in _read("shipped.json") if row["pot"] == 1]
+    return _spaced(tables(sorted(rows, key=lambda row: row["policy"])))
 
 
 def league() -> list[str]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -113,6 +115,23 @@ def test_what_a_page_asks_for_is_there(page: str, kind: str, argument: str, intr
         lines = tables.TABLES[name](*arguments)
         widths = {len(cells(row)) for row in lines if row.startswith("|")}
         assert len(lines) > 2 and widths
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_the_pages_are_built_without_a_warning_and_fetch_nothing(tmp_path: Path) -> None:
+    for needed in ("sphinx", "myst_nb", "furo"):  # of the group docs
+        pytest.importorskip(needed)
+    command = [sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-E"]
+    settings = ["-D", "nb_execution_mode=off", "-d", tmp_path / "doctrees"]
+    done = subprocess.run(
+        [*command, *settings, ROOT / "docs", tmp_path / "html"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    pages = [path.read_text(encoding="utf-8") for path in (tmp_path / "html").rglob("*.html")]
+    assert len(pages) > len(PAGES)
+    fetched = re.compile(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?:https?:)?//[^"]*"')
+    assert [found[0] for page in pages for found in fetched.finditer(page)] == []
 
 
 def test_every_table_is_asked_for() -> None:
