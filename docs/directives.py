@@ -13,11 +13,11 @@ code, which is a link where it names something that is documented.
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
-from docs import parts, tables
 from docutils import nodes
 from docutils.parsers.rst import directives
 from sphinx.addnodes import pending_xref
@@ -28,6 +28,8 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 from sphinx.util.nodes import make_refnode
 
+from docs import parts, tables
+
 MARKDOWN = {
     "bestia_env.beast_v0": "environments/beast",
     "bestia_env.bestia_v0": "environments/bestia",
@@ -36,9 +38,7 @@ MARKDOWN = {
 """Modules whose docstring is Markdown, and the page that shows it."""
 
 CODE = "project-code"
-_CLAUSES = {
-    name: f"rules/{game}" for game in parts.PREFIXES for name in parts.clauses(game)
-}
+_CLAUSES = {name: f"rules/{game}" for game in parts.PREFIXES for name in parts.clauses(game)}
 _CLAUSE_ID = re.compile(r"\b(?:BEAST|BESTIA|B|I)-\d\d\b")
 _log = logging.getLogger(__name__)
 
@@ -177,10 +177,17 @@ class Clauses(SphinxPostTransform):
             _log.warning("the rulebook has no clause %s", name, location=text.parent)
             return nodes.Text(name)
         page, here = _CLAUSES[name], self.env.docname
-        if page == here and isinstance(text.parent.parent, nodes.entry) and text == name:
+        if page == here and _begins_a_row(text):
             return nodes.inline("", name, ids=[name.lower()], classes=["clause"])
         uri = "" if page == here else self.app.builder.get_relative_uri(here, page)
         return nodes.reference("", name, refuri=f"{uri}#{name.lower()}", internal=True)
+
+
+def _begins_a_row(text: nodes.Text) -> bool:
+    """Is it all that stands in the first cell of a row?"""
+    cell = text.parent.parent
+    is_first = isinstance(cell, nodes.entry) and cell.parent.index(cell) == 0
+    return is_first and _CLAUSE_ID.fullmatch(text) is not None
 
 
 def _is_fixed(text: nodes.Text) -> bool:
@@ -220,6 +227,18 @@ def without_made_up_types(
         ]
 
 
+def is_noise(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what a named tuple says of its fields, which its docstring tells."""
+    return True if (inspect.getdoc(obj) or "").startswith("Alias for field number") else None
+
+
+def without_object(app: Sphinx, doctree: nodes.document) -> None:
+    """That all classes are objects need not be told."""
+    for paragraph in [*doctree.findall(nodes.paragraph)]:
+        if paragraph.astext() == "Bases: object":
+            paragraph.parent.remove(paragraph)
+
+
 def _escaped(line: str) -> str:
     """A line without what would be markup by accident: stars and bars, underscores at ends."""
     begin = re.match(r"\s*(?:\*{1,2}\w+:|\* |)", line)
@@ -243,4 +262,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("missing-reference", find_code)
     app.connect("autodoc-process-docstring", as_restructured_text, priority=100)
     app.connect("autodoc-process-docstring", without_made_up_types, priority=900)
+    app.connect("autodoc-skip-member", is_noise)
+    app.connect("doctree-read", without_object)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

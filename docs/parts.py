@@ -129,6 +129,4 @@ def clauses(game: str) -> dict[str, str]:
     """Every clause and decided point of a game by its id: the rest of its row in the rulebook."""
     text = (ROOT / RULEBOOK).read_text(encoding="utf-8")
     found = {row["name"]: row["text"] for row in _CLAUSE.finditer(text)}
-    return {
-        name: row for name, row in found.items() if name.rpartition("-")[0] in PREFIXES[game]
-    }
+    return {name: row for name, row in found.items() if name.rpartition("-")[0] in PREFIXES[game]}

@@ -71,7 +71,7 @@ def observation(game: str) -> list[str]:
 
 
 def options(game: str) -> list[str]:
-    """Every option of the rules: its type, what is allowed, its default, its clauses, its meaning."""
+    """Every option of the rules: its type, values, default, clauses and meaning."""
     rules = game_named(game).rules
     meanings = attributes(rules.__doc__ or "")
     lines = _head("option", "type", "allowed", "default", "clauses", "meaning")
@@ -87,14 +87,16 @@ def allowed(rules: type[Any], option: str) -> str:
     try:
         rules(**{option: None})
     except ValueError as error:
-        found = re.fullmatch(r"\w+ must be (?:one of )?(?P<words>.*), not None", str(error))
+        found = re.fullmatch(r"\w+ must be (?:an )?(one of )?(?P<words>.*), not None", str(error))
         assert found is not None, error
+        if found[1]:
+            return ", ".join(f"`{value}`" for value in found["words"].split(", "))
         return re.sub(r"\b(\d{4,})\b", lambda number: f"{int(number[1]):,}", found["words"])
     raise AssertionError(f"{option} of {rules.__name__} takes None")
 
 
 def clauses_of(game: str, option: str) -> list[str]:
-    """The clauses of the rulebook that define an option, those that its docstring cites included."""
+    """The clauses that define an option, those that its docstring cites included."""
     number = option.rpartition("_")[2]
     marks = (f"/{number}=", f"/{number}/", f"_{number}/") if number.isdigit() else ()
     names = (f"`{option}=", *marks)

@@ -1,4 +1,4 @@
-"""The tables of the documentation say what the code does, whole and with links that lead somewhere."""
+"""The documentation says what the code does, and its links lead somewhere."""
 
 from __future__ import annotations
 
@@ -51,13 +51,12 @@ def test_every_option_is_in_the_table_with_its_clause(game: str) -> None:
 def test_what_a_table_allows_is_allowed_and_nothing_else(game: str) -> None:
     rules = game_named(game).rules
     for option in (field.name for field in dataclasses.fields(rules)):
-        words = tables.allowed(rules, option).replace(",", "" if "integer" in option else ",")
+        words = tables.allowed(rules, option)
+        good: list[object] = [eval(value) for value in re.findall(r"`(.*?)`", words)]
+        bad: list[object] = ["neither", None]
         if "integer" in words:
-            low, high, *_ = map(int, re.findall(r"\d+", words.replace(",", "")))
-            good, bad = (low, high - high % 3 if "multiple" in words else high), (low - 1, high + 1)
-        else:
-            good = tuple(eval(f"[{words}]"))
-            bad = ("neither", None)
+            least, most, *steps = map(int, re.findall(r"\d+", words.replace(",", "")))
+            good, bad = [least, most - most % (steps or [1])[0]], [least - 1, most + 1]
         for value in good:
             assert getattr(rules(**{option: value}), option) == value
         for value in bad:
@@ -175,7 +174,9 @@ def test_every_lesson_has_its_smaller_numbers_behind_the_parameters() -> None:
         ids = [cell.id for cell in book.cells]
         assert ids.index("small-budgets") == ids.index("parameters") + 2
         for variable in re.findall(r"[A-Z_]{3,}", budget):
-            assert re.search(rf"^{variable} = |, {variable}\b", book.cells[ids.index("parameters")].source, re.M)
+            assert re.search(
+                rf"^{variable} = |, {variable}\b", book.cells[ids.index("parameters")].source, re.M
+            )
 
 
 def test_lessons_are_left_alone_where_nothing_changed(tmp_path: Path) -> None:
@@ -188,7 +189,5 @@ def test_lessons_are_left_alone_where_nothing_changed(tmp_path: Path) -> None:
 def test_the_learner_of_the_pages_learns_twice_alike(tmp_path: Path) -> None:
     from docs.extend.train_reinforce import Arguments, train
 
-    weights = [
-        train(Arguments(run_dir=tmp_path / name, smoke=True)).read_bytes() for name in "ab"
-    ]
+    weights = [train(Arguments(run_dir=tmp_path / name, smoke=True)).read_bytes() for name in "ab"]
     assert weights[0] == weights[1]

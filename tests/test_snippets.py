@@ -14,7 +14,9 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 # A block of Python, and the block of text after it, which is what it prints.
-SNIPPET = re.compile(r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE)
+SNIPPET = re.compile(
+    r"^```python\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", re.DOTALL | re.MULTILINE
+)
 SNIPPETS = [
     pytest.param(page, *found.groups(), id=f"{page.relative_to(ROOT)}:{number}")
     for page in PAGES

@@ -1,6 +1,6 @@
 """Train a linear policy by REINFORCE in self-play: a learner of one's own in eighty lines.
 
-    python -m docs.extend.train_reinforce --game bestia --run-dir runs/reinforce
+python -m docs.extend.train_reinforce --game bestia --run-dir runs/reinforce
 """
 
 from __future__ import annotations
