@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = {
     path.relative_to(ROOT / "docs").with_suffix("").as_posix(): path.read_text(encoding="utf-8")
     for path in sorted((ROOT / "docs").rglob("*.md"))
+    if "_build" not in path.parts
 }
 DIRECTIVE = re.compile(
     r"^```\{(?P<kind>part|docstring|generated)\} (?P<argument>.*)\n(?P<options>(?::.*\n)*)```$",

@@ -15,7 +15,8 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def not_copied(_folder: str, names: list[str]) -> set[str]:
-    return {n for n in names if n.startswith(".") or n in {"__pycache__", "runs", "build", "dist"}}
+    made = {"__pycache__", "runs", "build", "_build", "dist"}
+    return {n for n in names if n.startswith(".") or n in made}
 
 
 @pytest.fixture(scope="module")
