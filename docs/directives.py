@@ -3,7 +3,7 @@
 | In a page | What it becomes |
 |---|---|
 | `{part} FILE: HEADING` | that section of a Markdown file of the repository; `{part} FILE`: all |
-| `{docstring} MODULE` | the docstring of a module, which is Markdown |
+| `{docstring} MODULE` | the docstring of a module, which is Markdown, or its first paragraph |
 | `{generated} NAME ARGUMENT` | a table of `docs/tables.py` |
 
 Clause ids are links to the rulebook, wherever they stand, and single backticks in docstrings are
@@ -87,11 +87,13 @@ class Part(Text):
 class Docstring(Text):
     """The docstring of a module."""
 
-    option_spec: ClassVar = {"without-table": directives.flag}
+    option_spec: ClassVar = {"without-table": directives.flag, "intro": directives.flag}
 
     def text(self, argument: str) -> str:
         """The docstring below its first line, and below its table where the page has another."""
         text = parts.docstring(argument, table="without-table" not in self.options)
+        if "intro" in self.options:
+            text = text.partition("\n\n")[0].partition(" The rulebook")[0]
         return text.replace(f"`{parts.RULEBOOK}`", "[a page of its own](/rules/index.md)")
 
 

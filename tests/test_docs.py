@@ -139,6 +139,16 @@ def test_every_table_is_asked_for() -> None:
     assert asked == set(tables.TABLES)
 
 
+def test_every_command_line_of_a_page_exists() -> None:
+    named = re.findall(r"python -m ([\w.]+)", "\n".join(PAGES.values()))
+    assert len(named) > 5
+    for module in set(named):
+        path = ROOT.joinpath(*module.split("."))
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    assert set(re.findall(r"`make ([a-z-]+)", "\n".join(PAGES.values()))) <= set(targets)
+
+
 def test_a_missing_heading_and_a_dead_link_are_refused() -> None:
     with pytest.raises(ValueError, match="0 headings 'No such'"):
         parts.section("README.md", "No such")
