@@ -10,13 +10,13 @@ from bestia_env.files import write_whole
 
 ROOT = Path(__file__).resolve().parents[1]
 BUDGETS = {
-    "1-a-first-hand": "HANDS = 3_000",
+    "1-a-first-hand": "",
     "2-knock-or-pass": "DEALS, PAIRED_DEALS, GROWTH_DEALS = 50_000, 5_000, 4_000",
     "3-declare-counter-trap": "DEALS, RARE_DEALS, PAIRED_DEALS = 50_000, 500_000, 5_000",
     "4-train-and-read": "STEPS, EVAL_DEALS, PAIRED_DEALS, DEALS = 100_000, 200, 1_000, 10_000",
     "5-comparing-algorithms": "LEAGUE_DEALS, POOL, LEAGUES, SESSIONS = 1_000, 10_000, 300, 1_024",
 }
-"""Smaller numbers for every notebook, so that these pages are built in minutes."""
+"""Smaller numbers for every notebook that needs them, so that these pages are built in minutes."""
 
 
 def write_lessons(folder: Path) -> None:
@@ -30,8 +30,10 @@ def write_lessons(folder: Path) -> None:
 
 
 def lesson(name: str) -> nbformat.NotebookNode:
-    """A notebook with its smaller numbers, and words that say so."""
+    """A notebook, with its smaller numbers if it has any, and words that say so."""
     book = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4)
+    if not BUDGETS[name]:
+        return book
     parameters = [cell.id for cell in book.cells].index("parameters")
     words = "For this page, smaller numbers, so that intervals are wider than in the notebook:"
     book.cells[parameters + 1 : parameters + 1] = [

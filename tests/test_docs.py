@@ -181,6 +181,8 @@ def test_every_lesson_has_its_smaller_numbers_behind_the_parameters() -> None:
     notebooks = {path.stem for path in (ROOT / "notebooks").glob("*.ipynb")}
     assert notebooks == set(lessons.BUDGETS)
     for name, budget in lessons.BUDGETS.items():
+        if not budget:
+            continue
         book = lessons.lesson(name)
         ids = [cell.id for cell in book.cells]
         assert ids.index("small-budgets") == ids.index("parameters") + 2
