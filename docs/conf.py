@@ -51,6 +51,7 @@ nitpick_ignore_regex = [
 
 # Docstrings.
 autodoc_member_order = "bysource"
+autoclass_content = "both"  # arguments are told by `__init__`
 autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_typehints_format = "short"
 python_use_unqualified_type_names = True
