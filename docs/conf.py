@@ -42,7 +42,7 @@ extensions = [
 exclude_patterns = ["_build"]
 default_role = "project-code"
 nitpicky = True
-smartquotes = False  # or else no value of an option could be copied
+smartquotes_action = "D"  # dashes alone, or else no value of an option could be copied
 # What lies outside, where no link can lead without a network, and what typing makes up.
 nitpick_ignore_regex = [
     (r"py:.*", r"(MaskablePPO|Path|Program|Field|SparseRows|Token|Scratch|leaves\.Room)"),

@@ -40,6 +40,7 @@ MARKDOWN = {
 CODE = "project-code"
 _CLAUSES = {name: f"rules/{game}" for game in parts.PREFIXES for name in parts.clauses(game)}
 _CLAUSE_ID = re.compile(r"\b(?:BEAST|BESTIA|B|I)-\d\d\b")
+_MADE_UP = re.compile(r"Create new instance of |Initialize self\.  See help")  # by Python itself
 _log = logging.getLogger(__name__)
 
 
@@ -209,7 +210,7 @@ def as_restructured_text(
     if what == "module" and name in MARKDOWN:
         lines[1:] = ["", f"The whole of it is :doc:`a page of its own </{MARKDOWN[name]}>`."]
     else:
-        lines[:] = [_escaped(line) for line in lines]
+        lines[:] = [_escaped(line) for line in lines if not _MADE_UP.match(line)]
     app.env.temp_data["docstring"] = [*lines]
 
 
