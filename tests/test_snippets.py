@@ -1,4 +1,8 @@
-"""What the README and the pages of docs/ show runs as it stands, and gives the same again."""
+"""What the README and the pages of docs/ show runs as it stands, and gives the same again.
+
+`python -m tests.test_snippets` writes what the snippets of docs/ print into the blocks below them,
+after a change that is meant to change it; the difference is read in review like code.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -53,3 +58,17 @@ def test_every_block_of_a_page_is_of_a_known_kind() -> None:
     for page in PAGES:
         kinds = re.findall(r"^ *```(\S*)", page.read_text("utf-8"), re.MULTILINE)[::2]
         assert {kind for kind in kinds if not kind.startswith("{")} <= {"python", "text", "sh", ""}
+
+
+def write_anew(page: Path) -> None:
+    def anew(block: re.Match[str]) -> str:
+        with TemporaryDirectory() as folder:
+            text = printed(block[1], page, Path(folder))
+        return block[0] if block[2] is None else f"```python\n{block[1]}```\n\n```text\n{text}```"
+
+    page.write_text(SNIPPET.sub(anew, page.read_text("utf-8")), "utf-8")
+
+
+if __name__ == "__main__":
+    for page in PAGES[1:]:
+        write_anew(page)
