@@ -106,5 +106,5 @@ docs: install ## the documentation as HTML, into docs/_build/html; a few minutes
 	@echo "open docs/_build/html/index.html"
 
 clean: ## remove caches and build products, but neither the environment nor runs/
-	rm -rf build dist docs/_build *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist docs/_build docs/notebooks/*.ipynb *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path './$(VENV)' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -25,7 +25,7 @@ os.environ["IPYTHONDIR"] = str(profile.parent)
 logging.getLogger("traitlets").setLevel(logging.WARNING)
 
 import bestia_env  # noqa: E402
-from docs.lessons import write_lessons  # noqa: E402
+from docs.lessons import digest_of_sources, write_lessons  # noqa: E402
 
 write_lessons(Path(__file__).parent / "notebooks")
 
@@ -63,7 +63,7 @@ napoleon_use_ivar = True
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(ROOT / ".cache" / "docs-notebooks")
+nb_execution_cache_path = str(ROOT / ".cache" / "docs-notebooks" / digest_of_sources())
 nb_execution_timeout = 600
 nb_execution_raise_on_error = True
 nb_ipywidgets_js = {}  # they would be fetched from elsewhere

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 
 import nbformat
@@ -17,6 +18,15 @@ BUDGETS = {
     "5-comparing-algorithms": "LEAGUE_DEALS, POOL, LEAGUES, SESSIONS = 1_000, 10_000, 300, 1_024",
 }
 """Smaller numbers for every notebook that needs them, so that these pages are built in minutes."""
+
+
+def digest_of_sources() -> str:
+    """Of all code that a notebook may run: outputs of other code are not to be shown."""
+    found = hashlib.sha256()
+    for folder in ("bestia_env", "agents", "experiments"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found.update(path.read_bytes())
+    return found.hexdigest()[:16]
 
 
 def write_lessons(folder: Path) -> None:

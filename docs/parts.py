@@ -29,6 +29,12 @@ PAGES = {
 }
 _LINK = re.compile(r"(?P<picture>!?)\[(?P<text>[^\]\n]*)\]\((?P<target>[^)#\s]+)\)")
 _HEADING = re.compile(r"^(?P<marks>#+) (?P<title>.+)$", re.MULTILINE)
+# Modules that a page of the reference shows; others are files to have.
+DOCUMENTED = {
+    module
+    for page in (ROOT / "docs" / "api").glob("*.md")
+    for module in re.findall(r"^\.\. automodule:: (\S+)", page.read_text("utf-8"), re.MULTILINE)
+}
 _TABLE = re.compile(r"^\|.*\n(?:\|.*(?:\n|\Z))+", re.MULTILINE)
 _CODE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _CLAUSE = re.compile(r"^\| (?P<name>(?:BEAST|BESTIA|B|I)-\d+) \|(?P<text>.*)$", re.MULTILINE)
@@ -117,8 +123,8 @@ def _link(picture: str, text: str, path: str, page: str) -> str:
         return f"![{text}]({up}{path})"
     if path in PAGES:
         return f"[{text}](/{PAGES[path]}.md)"
-    if path.endswith(".py"):
-        module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    if path.endswith(".py") and module in DOCUMENTED:
         return f"{{py:mod}}`{module}`"
     if (ROOT / path).is_dir():
         return f"`{path}`"
