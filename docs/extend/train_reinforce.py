@@ -1,4 +1,4 @@
-"""Train a linear policy by REINFORCE in self-play: a learner of one's own in eighty lines.
+"""Train a linear policy by REINFORCE in self-play: a learner of one's own in a hundred lines.
 
 python -m docs.extend.train_reinforce --game bestia --run-dir runs/reinforce
 """
