@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
@@ -239,7 +240,10 @@ def save(folder: Path, result: Result, facts: Mapping[str, Any]) -> list[Path]:
 
 def check_writable(folder: Path) -> None:
     """Make the folder, and raise an OSError unless files can be written there."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise OSError(errno.ENOTDIR, "it is a file, not a folder", str(folder)) from None
     with tempfile.TemporaryFile(dir=folder):
         pass
 
