@@ -20,7 +20,7 @@ B ?= knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
 PORT ?= 8000
 export A B GAME # the shell reads them from its environment, whatever characters they hold
 
-.PHONY: help install demo compare play charts reproduce measure league test test-slow test-frameworks test-agilerl test-nojit test-boundscheck differential check bench clean
+.PHONY: help install demo compare play charts reproduce measure league test test-slow test-frameworks test-agilerl test-nojit test-boundscheck differential check bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -102,6 +102,11 @@ check: install ## lint, format, types
 bench: install ## speed, as JSON
 	$(BIN)/python -m experiments.benchmark
 
+docs: install ## the documentation as HTML, into docs/_build/html; a few minutes the first time
+	$(PIP) install -q -c constraints.txt --group docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean: ## remove caches and build products, but neither the environment nor runs/
-	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist docs/_build docs/notebooks/*.ipynb *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path './$(VENV)' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -281,7 +281,7 @@ def _form(family: str, game: str) -> str:
     """A family's form as an error names it, with what comes with the project for the game."""
     form = FAMILIES[family].form if family in FAMILIES else f"{family}:FILE"
     names = [name for name in _shipped_names(family) if name.startswith(game)]
-    return f"{form} (shipped: {', '.join(names)})" if names else form
+    return f"{form} (with the project: {', '.join(names)})" if names else form
 
 
 def _shipped_names(family: str) -> list[str]:

@@ -60,7 +60,13 @@ def test_unknown_policies_are_errors_that_list_the_known(game: str, spec: str) -
         parse_policy(spec, game, 4)
     message = str(caught.value)
     assert repr(spec) in message
-    for word in (game, "net:FILE", *(baseline.name for baseline in baselines(game))):
+    names = f"net:FILE (with the project: {'beast-4, beast-5' if game == 'beast' else 'bestia-3'}, "
+    for word in (
+        game,
+        names,
+        f"bids:FILE (with the project: {game}-",
+        *(baseline.name for baseline in baselines(game)),
+    ):
         assert word in message
     for family, names in (("net", shipped()), ("bids", table.names()), ("", solutions.names())):
         listed = message.partition(f"{family}:")[2]
@@ -69,10 +75,10 @@ def test_unknown_policies_are_errors_that_list_the_known(game: str, spec: str) -
 
 def test_missing_files_are_errors_that_list_what_is_shipped() -> None:
     for spec, known in (("net:a/b.safetensors", "beast-5"), ("bids:b.bids", "beast-4")):
-        with pytest.raises(ValueError, match=r"there is no file .*\(shipped: .*") as caught:
+        with pytest.raises(ValueError, match=r"there is no file .*\(with the project: ") as caught:
             parse_policy(spec, "beast", 4)
         assert known in str(caught.value) and "bestia" not in str(caught.value)
-    with pytest.raises(ValueError, match="choose among .*beast3-tiny"):
+    with pytest.raises(ValueError, match=r"choose among .*beast3-tiny"):
         parse_policy("equilibrium:none", "beast", 4)
     with pytest.raises(ValueError, match="take rule:FILE with the text of a rule"):
         parse_policy("rule:none", "beast", 4)

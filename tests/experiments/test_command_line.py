@@ -38,9 +38,17 @@ def test_compiling_is_told_once_and_only_by_command_lines(capsys: pytest.Capture
         ("replay", ["FOLDER"], "FOLDER: is a directory"),
         ("arena", ["--game", "bestia", "--out", "FILE"], "FILE: it is a file, not a folder"),
         ("arena", ["--game", "bestia", "--out", "FILE/a"], "FILE/a: not a directory"),
-        ("arena", ["--game", "bestia", "--policies", "rule:FOLDER", "bold"], "read a rule from FOLDER: it"),
+        (
+            "arena",
+            ["--game", "bestia", "--policies", "rule:FOLDER", "bold"],
+            "read a rule from FOLDER: it",
+        ),
         ("arena", ["--game", "bestia", "--policies", "bids:FILE/a", "random"], "no file FILE/a:"),
-        ("arena", ["--game", "bestia", "--policies", "net:FILE", "random"], "ends in .safetensors, not 'FILE'"),
+        (
+            "arena",
+            ["--game", "bestia", "--policies", "net:FILE", "random"],
+            "ends in .safetensors, not 'FILE'",
+        ),
         ("arena", ["--game", "bestia", "--rules", "FILE"], "NAME=VALUE, not 'FILE'"),
     ],
 )
