@@ -288,7 +288,8 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) ->
     doubted = weights * doubts
     variance += doubted @ products[1:, 1:] @ doubted  # of means not known exactly
     plain = products[0, 0] / max(count - 1, 1)
-    if plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
+    too_few = count < DEALS_EACH * len(weights)  # which any columns would explain
+    if too_few or plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
         return _Fit(np.zeros(len(weights)), np.zeros(normal.model.size))
     return _Fit(weights, numbers[:, 0] - numbers[:, 1:] @ weights)
 

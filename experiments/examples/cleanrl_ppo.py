@@ -99,7 +99,7 @@ def run(arguments: Arguments) -> Outcome:
                 seen, masks, actions, before, advantage, target = (x[some] for x in batch)
                 policy, value = agent(seen, masks)
                 ratio = (policy.log_prob(actions) - before).exp()
-                advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
+                advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
                 clipped = ratio.clamp(1 - CLIP, 1 + CLIP)
                 loss = -torch.min(advantage * ratio, advantage * clipped).mean()
                 loss += 0.5 * (value - target).square().mean() - ENTROPY * policy.entropy().mean()

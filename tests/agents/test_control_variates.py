@@ -376,3 +376,11 @@ def test_what_is_told_lessens_the_interval_of_a_difference() -> None:
     scores = duel(Table("bestia", seed=1), bold, tight, 0, 3000)
     assert mean_of([scores], luck).factor > 2
     assert mean_of([scores], None) == plain(scores)
+
+
+@pytest.mark.parametrize("num_deals", [2, 3, 7, 14])
+def test_too_few_deals_are_left_as_they_are(num_deals):
+    random, sound = (parse_policy(spec, "bestia", 6) for spec in ("random", "sound"))
+    options = {"num_players": 6}
+    found = one_against_field(random, sound, num_deals, 5, **options)
+    assert found == one_against_field(random, sound, num_deals, 5, control=False, **options)

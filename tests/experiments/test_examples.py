@@ -67,6 +67,13 @@ def test_processes_that_are_spawned_play_by_the_rules():
     assert outcome.sessions > 1
 
 
+@pytest.mark.filterwarnings("error")
+def test_ppo_learns_from_a_minibatch_of_a_single_decision(monkeypatch):
+    monkeypatch.setattr(cleanrl_ppo, "MINIBATCH", 31)  # of 32 decisions one is left over
+    arguments = cleanrl_ppo.Arguments(num_envs=4, num_steps=8, updates=2)
+    assert cleanrl_ppo.run(arguments).illegal == 0
+
+
 @pytest.mark.parametrize("game", GAMES)
 def test_ppo_in_one_file_plays_by_the_rules(game):
     arguments = cleanrl_ppo.Arguments(game, num_players=5, num_envs=32, updates=2)
