@@ -289,7 +289,8 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) ->
     variance += doubted @ products[1:, 1:] @ doubted  # of means not known exactly
     plain = products[0, 0] / max(count - 1, 1)
     too_few = count < DEALS_EACH * len(weights)  # which any columns would explain
-    if too_few or plain < NO_SPREAD or variance > (1 - LEAST_GAIN) * plain:
+    least = max(LEAST_GAIN, 2 / max(count, 1) ** 0.5)  # a variance of few is itself uncertain
+    if too_few or plain < NO_SPREAD or variance > (1 - least) * plain:
         return _Fit(np.zeros(len(weights)), np.zeros(normal.model.size))
     return _Fit(weights, numbers[:, 0] - numbers[:, 1:] @ weights)
 
