@@ -1,5 +1,6 @@
 """Compiled code is never older than its sources, and it needs no folder to be kept in."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -71,7 +72,10 @@ def run(folder: Path, code: str, **environment: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
-        env={"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        env={
+            **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},  # Windows
+            **{"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        },
         capture_output=True,
         text=True,
     )
@@ -86,9 +90,9 @@ def test_a_changed_rule_is_the_rule_that_runs(copied: Path) -> None:
     changed = source.replace("return or_else(held & suit, held)", "return held")
     assert changed != source
     assert run(copied, FOLLOW) == ["11"]
-    file.write_text(changed, encoding="utf-8")
+    file.write_text(changed, encoding="utf-8", newline="\n")
     assert run(copied, FOLLOW) == ["1100000000000000000011"]
-    file.write_text(source, encoding="utf-8")
+    file.write_text(source, encoding="utf-8", newline="\n")
     assert run(copied, FOLLOW) == ["11"]
     assert len(list((copied / "bestia_env/__pycache__").glob("numba-*"))) == 2
 

@@ -49,7 +49,10 @@ def test_every_test_is_of_the_core_or_known_to_need_more() -> None:
     found = {p.relative_to(ROOT).as_posix() for p in (ROOT / "tests").glob("test_*.py")}
     found |= {"tests/rules", "tests/referee"}
     names = ("docs", "floors", "notebooks", "openspiel", "packaging", "pictures")
-    more = {f"tests/test_{name}.py" for name in (*names, "release", "render_modes", "snippets")}
+    more = {
+        f"tests/test_{name}.py"
+        for name in (*names, "release", "render_modes", "snippets", "workflow")
+    }
     assert found - more == set(core)
 
 

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,14 +25,18 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module", params=VERSIONS)
-def python(request: pytest.FixtureRequest, built, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(
+    request: pytest.FixtureRequest, built, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Path]:
     """The Python of an environment with the wheel alone, where nobody may write."""
     folder = tmp_path_factory.mktemp("environment") / "env"
     python = release.environment(folder, built[0], **VERSIONS[request.param])
-    for path in [folder, *folder.rglob("*")]:
-        if not path.is_symlink():
-            path.chmod(path.stat().st_mode & ~0o222)
-    return python
+    inside = [path for path in [folder, *folder.rglob("*")] if not path.is_symlink()]
+    for path in inside:
+        path.chmod(path.stat().st_mode & ~0o222)
+    yield python
+    for path in inside:
+        path.chmod(path.stat().st_mode | 0o200)
 
 
 def start(python: Path, folder: Path, *games: str, **settings: str) -> subprocess.Popen:
