@@ -31,13 +31,15 @@ install: ## make the virtual environment, with the versions of constraints.txt
 # The venv's pip is upgraded first: dependency groups need pip 25.1, new machines have older ones.
 # Debian without python3-venv makes venvs only without pip; there the system's pip installs it.
 # No build isolation: the build then uses the pinned setuptools instead of the newest.
+# setuptools warns of every editable install with this layout; here it is meant.
 $(STAMP): pyproject.toml $(CONSTRAINTS)
 	@echo "Installing into $(VENV): a few minutes the first time"
 	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { \
 	    $(PYTHON) -m venv --without-pip $(VENV) && \
 	    $(PYTHON) -m pip --python $(BIN)/python install -q -c $(CONSTRAINTS) pip; }
 	$(PIP) install -q -c $(CONSTRAINTS) --upgrade pip setuptools
-	$(PIP) install -q -c $(CONSTRAINTS) --no-build-isolation $(WANTED)
+	PYTHONWARNINGS='ignore:Editable installation' \
+	    $(PIP) install -q -c $(CONSTRAINTS) --no-build-isolation $(WANTED)
 	touch $@
 
 demo: install ## train a learner, play it against the baselines, print and save the table

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from agents.reports import check_writable
+from bestia_env.files import check_replaceable
 from experiments.benchmark_figures import (
     BATCH,
     Figure,
@@ -123,6 +124,7 @@ def measure(args: Args) -> None:
     out = args.out or (Path("experiments/results/benchmark.json") if everything else None)
     if out is not None:
         check_writable(out.parent)
+        check_replaceable(out)
     figures, notes = _figures(args.only)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

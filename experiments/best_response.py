@@ -388,4 +388,5 @@ def _verdicts(rows: list[dict[str, Any]]) -> list[str]:
 if __name__ == "__main__":
     import tyro
 
-    main(tyro.cli(Arguments, prog="python -m experiments.best_response", description=__doc__))
+    words = f"{__doc__}\n{NOTE}"
+    main(tyro.cli(Arguments, prog="python -m experiments.best_response", description=words))

@@ -12,8 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numba.core.event import Event, Listener, install_listener
-
 if TYPE_CHECKING:
     from agents.policies import Policy
 
@@ -35,7 +33,7 @@ def results_folder(smoke: bool) -> Path:
 def ends_cleanly(stopped: str) -> Iterator[None]:
     """Exit with 2 and one line for what is wrong with the arguments, with 130 if interrupted.
 
-    Meanwhile it is said if kernels are compiled, which takes a while and prints nothing else.
+    Says on the error stream, once, if code is compiled meanwhile.
 
     Args:
         stopped: what to say after an interrupt.
@@ -44,34 +42,42 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        with install_listener("numba:compile", _Compiling()):
+        with _tells_of_compiling():
             yield
     except (ValueError, OSError, MemoryError) as error:
-        print(f"error: {_said(error)}", file=sys.stderr)
+        print(f"error: {_in_words(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print(f"\nstopped: {stopped}", file=sys.stderr)
         sys.exit(130)
 
 
-class _Compiling(Listener):
-    """Says once that kernels are compiled."""
-
-    said = False
-
-    def on_start(self, event: Event) -> None:
-        if not self.said:
-            print("compiling, once: up to a minute ...", file=sys.stderr, flush=True)
-        self.said = True
-
-    def on_end(self, event: Event) -> None:
-        pass
-
-
-def _said(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+def _in_words(error: Exception) -> str:
+    """In one line: the file, if it is about one, and what is wrong with it."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
     return str(error) or "not enough memory"
+
+
+@contextlib.contextmanager
+def _tells_of_compiling() -> Iterator[None]:
+    """Numba tells of what it compiles, not of what it finds compiled."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _say_compiling()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+@functools.cache
+def _say_compiling() -> None:
+    print("compiling for the first run (up to a minute) …", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

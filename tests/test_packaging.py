@@ -8,7 +8,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 
+import bestia_env
 from tests import release
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -98,3 +100,17 @@ def test_every_direct_dependency_is_pinned(file: str, extras: list[str], groups:
     pinned = {name(line) for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line)}
     assert wanted <= pinned
     assert all(line.startswith("#") or name(line) in pinned for line in lines)
+
+
+def test_every_place_tells_the_same_version() -> None:
+    """And CITATION.cff has the fields that its format asks for."""
+    version = PYPROJECT["project"]["version"]
+    facts = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert str(facts["version"]) == version == bestia_env.__version__
+    assert facts["cff-version"] == "1.2.0" and facts["message"] and facts["title"]
+    assert facts["license"] == PYPROJECT["project"]["license"]
+    assert [author["name"] for author in facts["authors"]] == [
+        author["name"] for author in PYPROJECT["project"]["authors"]
+    ]
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.findall(r"^## \[(.+?)\]", changes, re.MULTILINE)[0] == version

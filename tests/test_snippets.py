@@ -49,9 +49,7 @@ def test_a_snippet_runs_twice_alike(
     once, again = printed(code, page, tmp_path), printed(code, page, tmp_path)
     assert once
     assert shown in (None, once)
-    # Sampling from a space without a seed is fresh every time, as in the README's first two.
-    if page != README or ".sample(" not in code:
-        assert once == again
+    assert once == again
 
 
 def test_every_block_of_a_page_is_of_a_known_kind() -> None:

@@ -7,8 +7,11 @@ import re
 import tomllib
 from pathlib import Path
 
+import gymnasium
 import pytest
 import yaml
+
+import bestia_env  # noqa: F401 registers them
 
 ROOT = Path(__file__).resolve().parents[1]
 FILE = ROOT / ".github/workflows/ci.yml"
@@ -86,3 +89,12 @@ def test_once_a_week_without_constraints() -> None:
     weekly = [name for name, job in JOBS.items() if "!= 'schedule'" not in job["if"]]
     assert weekly == ["newest"]
     assert not [run for run in commands(JOBS["newest"]) if "constraints" in run or "make" in run]
+
+
+def test_the_entry_for_other_lists_names_what_is_installed() -> None:
+    text = (ROOT / "docs/third_party_entry.md").read_text(encoding="utf-8")
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.lower().split("==") for line in lines if "==" in line)
+    for name, version in re.findall(r"badge/(\w+)-v([\d.]+)-blue", text):
+        assert pinned[name.lower()] == version
+    assert {*re.findall(r"`(bestia_env/[A-Z]\w+-v\d)`", text)} <= gymnasium.registry.keys()
