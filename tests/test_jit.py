@@ -57,6 +57,12 @@ from bestia_env.bits import size
 print(size(7), sum(size.stats.cache_misses.values()), sum(size.stats.cache_hits.values()))
 print(size.stats.cache_path)
 """
+NO_TEMPORARY_FOLDER = """
+import tempfile
+def gettempdir():
+    raise FileNotFoundError(2, "no folder is usable")
+tempfile.gettempdir = gettempdir
+"""
 
 
 @pytest.fixture
@@ -123,6 +129,7 @@ def test_a_package_that_cannot_be_written(copied: Path) -> None:
         counts, folder = run(copied, BITS, TMPDIR=str(temporary))
         assert counts == f"3 {misses} {hits}"
         assert Path(folder).is_relative_to(temporary)
+    assert run(copied, NO_TEMPORARY_FOLDER + BITS) == ["3 1 0", "None"]
     nowhere = str(copied / "bestia_env/py.typed")
     assert run(copied, BITS, NUMBA_CACHE_DIR=nowhere) == ["3 1 0", "None"]
 
