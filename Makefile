@@ -31,7 +31,8 @@ install: ## make the virtual environment, with the versions of constraints.txt
 # The venv's pip is upgraded first: dependency groups need pip 25.1, new machines have older ones.
 # Debian without python3-venv makes venvs only without pip; there the system's pip installs it.
 # No build isolation: the build then uses the pinned setuptools instead of the newest.
-# setuptools warns of every editable install with this layout; here it is meant.
+# setuptools warns of every editable install with this layout; here it is meant. The checkout is a
+# path too, since Python would otherwise take a clone's folder in the working folder for the package.
 $(STAMP): pyproject.toml $(CONSTRAINTS)
 	@echo "Installing into $(VENV): a few minutes the first time"
 	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { \
@@ -40,7 +41,9 @@ $(STAMP): pyproject.toml $(CONSTRAINTS)
 	$(PIP) install -q -c $(CONSTRAINTS) --upgrade pip setuptools
 	PYTHONWARNINGS='ignore:Editable installation' \
 	    $(PIP) install -q -c $(CONSTRAINTS) --no-build-isolation $(WANTED)
+	pwd >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth"
 	touch $@
+	@echo "Done. To use it: source $(VENV)/bin/activate"
 
 demo: install ## train a learner, play it against the baselines, print and save the table
 	$(BIN)/python -m experiments.demo
