@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -72,8 +73,13 @@ def environment(folder: Path, *wanted: str | Path, **pins: str) -> Path:
     return python
 
 
-def run(command: list[str | Path], **options) -> str:
-    """What a command prints; an AssertionError with all that it said if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, **options)
+def run(command: list[str | Path], cwd: Path | None = None) -> str:
+    """What a command prints, away from the checkout's packages.
+
+    Raises:
+        AssertionError: it failed; with all that it said.
+    """
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(command, cwd=cwd, env=bare, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
