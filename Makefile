@@ -20,7 +20,7 @@ B ?= knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
 PORT ?= 8000
 export A B GAME # the shell reads them from its environment, whatever characters they hold
 
-.PHONY: help install demo compare play charts reproduce measure league test test-slow test-frameworks test-agilerl test-nojit test-boundscheck differential check bench docs clean
+.PHONY: help install demo compare play charts cards reproduce measure league test test-slow test-frameworks test-agilerl test-release test-nojit test-boundscheck differential check bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -57,6 +57,9 @@ play: install ## sit at a table in the browser, among any policies (PORT=8000)
 charts: install ## strategy charts of the shipped policies, to print
 	$(BIN)/python -m experiments.strategies charts --jobs 2
 
+cards: install ## model cards of all that is shipped, from the files and their measurements
+	$(BIN)/python -m experiments.model_cards
+
 reproduce: install ## train a shipped policy anew (NAME=bestia-4) and compare
 	$(BIN)/python -m experiments.reproduce $(NAME)
 
@@ -85,6 +88,9 @@ test-agilerl: ## the recipe for AgileRL, in .venv-agilerl
 	    WANTED="-r experiments/examples/agilerl.txt --group test"
 	.venv-agilerl/bin/python -m pip install -q --no-deps pettingzoo==1.27.0
 	.venv-agilerl/bin/python -m pytest -m frameworks tests/experiments/test_agilerl.py
+
+test-release: install ## the wheel in new environments, as users without rights or a home have it
+	$(PYTEST) -m release tests/test_release.py
 
 test-nojit: install ## the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto tests/rules

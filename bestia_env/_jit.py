@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
@@ -70,10 +71,10 @@ def _cache_parents(package: str) -> list[Path]:
     if numba.config.CACHE_DIR:
         return [Path(numba.config.CACHE_DIR)]
     user = os.environ.get("USER", "") or str(getattr(os, "getuid", lambda: "user")())
-    return [
-        _root(package) / "__pycache__",
-        Path(tempfile.gettempdir()) / f"bestia_env-{user}",
-    ]
+    parents = [_root(package) / "__pycache__"]
+    with contextlib.suppress(OSError):  # where nothing at all can be written, in a container say
+        parents.append(Path(tempfile.gettempdir()) / f"bestia_env-{user}")
+    return parents
 
 
 def _root(package: str) -> Path:

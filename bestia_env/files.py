@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+_BINARY = getattr(os, "O_BINARY", 0)  # or else Windows takes line ends for others
+
 
 def read_bounded(path: Path, most: int) -> bytes:
     """Read a file that anybody may have named; nothing that waits or never ends.
@@ -24,7 +26,7 @@ def read_bounded(path: Path, most: int) -> bytes:
     Raises:
         OSError: it is missing, no plain file (a pipe, a device, a folder), or too long.
     """
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _BINARY)
     # Opened as a file only once it is known to be one: of a folder Python would name the number.
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
@@ -78,7 +80,7 @@ def append_whole(path: Path, line: bytes) -> None:
     Raises:
         OSError: the file cannot be written, or not wholly.
     """
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _BINARY, 0o644)
     try:
         size = os.fstat(handle).st_size
         if os.write(handle, line + b"\n") != len(line) + 1:

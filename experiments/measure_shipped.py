@@ -168,7 +168,7 @@ def _game(row: dict[str, Any]) -> str:
 def _table(rows: list[dict[str, Any]], kind: str) -> list[str]:
     """A row for each baseline, a column for each policy."""
     policies = list(dict.fromkeys(row["policy"] for row in rows))
-    cells = {(row["baseline"], row["policy"]): _cell(row[kind], kind) for row in rows}
+    cells = {(row["baseline"], row["policy"]): cell(row[kind], kind) for row in rows}
     lines = [f"| | {' | '.join(policies)} |", "|---" * (len(policies) + 1) + "|"]
     for baseline in dict.fromkeys(row["baseline"] for row in rows):
         scores = [cells[baseline, policy] for policy in policies]
@@ -176,7 +176,13 @@ def _table(rows: list[dict[str, Any]], kind: str) -> list[str]:
     return lines
 
 
-def _cell(estimate: dict[str, float], kind: str) -> str:
+def cell(estimate: dict[str, float], kind: str) -> str:
+    """An interval; * where the aim is missed.
+
+    Args:
+        estimate: in pots per hand.
+        kind: "gain" of the policy, or "leak", what a baseline gains among its copies.
+    """
     mean, half = estimate["mean"], estimate["half_width"]
     if kind == "gain":
         misses = mean < max(MARGIN, 5 / Z_95 * half)

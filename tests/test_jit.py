@@ -1,5 +1,6 @@
 """Compiled code is never older than its sources, and it needs no folder to be kept in."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -56,6 +57,12 @@ from bestia_env.bits import size
 print(size(7), sum(size.stats.cache_misses.values()), sum(size.stats.cache_hits.values()))
 print(size.stats.cache_path)
 """
+NO_TEMPORARY_FOLDER = """
+import tempfile
+def gettempdir():
+    raise FileNotFoundError(2, "no folder is usable")
+tempfile.gettempdir = gettempdir
+"""
 
 
 @pytest.fixture
@@ -71,7 +78,10 @@ def run(folder: Path, code: str, **environment: str) -> list[str]:
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
-        env={"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        env={
+            **{name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ},  # Windows
+            **{"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environment},
+        },
         capture_output=True,
         text=True,
     )
@@ -86,9 +96,9 @@ def test_a_changed_rule_is_the_rule_that_runs(copied: Path) -> None:
     changed = source.replace("return or_else(held & suit, held)", "return held")
     assert changed != source
     assert run(copied, FOLLOW) == ["11"]
-    file.write_text(changed, encoding="utf-8")
+    file.write_text(changed, encoding="utf-8", newline="\n")
     assert run(copied, FOLLOW) == ["1100000000000000000011"]
-    file.write_text(source, encoding="utf-8")
+    file.write_text(source, encoding="utf-8", newline="\n")
     assert run(copied, FOLLOW) == ["11"]
     assert len(list((copied / "bestia_env/__pycache__").glob("numba-*"))) == 2
 
@@ -119,6 +129,7 @@ def test_a_package_that_cannot_be_written(copied: Path) -> None:
         counts, folder = run(copied, BITS, TMPDIR=str(temporary))
         assert counts == f"3 {misses} {hits}"
         assert Path(folder).is_relative_to(temporary)
+    assert run(copied, NO_TEMPORARY_FOLDER + BITS) == ["3 1 0", "None"]
     nowhere = str(copied / "bestia_env/py.typed")
     assert run(copied, BITS, NUMBA_CACHE_DIR=nowhere) == ["3 1 0", "None"]
 

@@ -318,7 +318,7 @@ def test_a_line_that_a_crash_broke_off_is_left_out_and_replaced(tmp_path: Path) 
 def test_a_broken_line_elsewhere_is_named(tmp_path: Path) -> None:
     file = tmp_path / "hands"
     line = some_records()[0].to_json()
-    file.write_text(f"{line}\n\n{line[:50]}\n{line}\n")
+    file.write_bytes(f"{line}\n\n{line[:50]}\n{line}\n".encode())
     with pytest.raises(ValueError, match=r"hands, line 3: this is not JSON"):
         read_records(file)
     for content in (b"notes of mine", b"\xff\n", b"x" * (MAX_LINE + 5), line.encode() + b"x"):
