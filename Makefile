@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 VENV ?= .venv
+CONSTRAINTS ?= constraints.txt
+WANTED ?= -e '.[train,human,openspiel]' --group dev
 
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -18,7 +20,7 @@ B ?= knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
 PORT ?= 8000
 export A B GAME # the shell reads them from its environment, whatever characters they hold
 
-.PHONY: help install demo compare play charts reproduce measure league test test-slow test-nojit test-boundscheck differential check bench clean
+.PHONY: help install demo compare play charts reproduce measure league test test-slow install-rllib test-rllib test-nojit test-boundscheck differential check bench clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -29,13 +31,13 @@ install: ## make the virtual environment, with the versions of constraints.txt
 # The venv's pip is upgraded first: dependency groups need pip 25.1, new machines have older ones.
 # Debian without python3-venv makes venvs only without pip; there the system's pip installs it.
 # No build isolation: the build then uses the pinned setuptools instead of the newest.
-$(STAMP): pyproject.toml constraints.txt
+$(STAMP): pyproject.toml $(CONSTRAINTS)
 	@echo "Installing into $(VENV): a few minutes the first time"
 	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { \
 	    $(PYTHON) -m venv --without-pip $(VENV) && \
-	    $(PYTHON) -m pip --python $(BIN)/python install -q -c constraints.txt pip; }
-	$(PIP) install -q -c constraints.txt --upgrade pip setuptools
-	$(PIP) install -q -c constraints.txt --no-build-isolation -e '.[train,human,openspiel]' --group dev
+	    $(PYTHON) -m pip --python $(BIN)/python install -q -c $(CONSTRAINTS) pip; }
+	$(PIP) install -q -c $(CONSTRAINTS) --upgrade pip setuptools
+	$(PIP) install -q -c $(CONSTRAINTS) --no-build-isolation $(WANTED)
 	touch $@
 
 demo: install ## train a learner, play it against the baselines, print and save the table
@@ -66,6 +68,13 @@ test: install ## all tests but the slow ones; rules also without JIT and with bo
 
 test-slow: install ## the slow tests
 	$(PYTEST) -n auto -m slow
+
+install-rllib: ## make .venv-rllib, with Ray, for experiments.train_rllib and the arena's --backend ray
+	$(MAKE) install VENV=.venv-rllib CONSTRAINTS=constraints-rllib.txt \
+	    WANTED="-e '.[train,rllib]' --group test"
+
+test-rllib: install-rllib ## training and tournaments on Ray, on a cluster of several nodes too
+	.venv-rllib/bin/python -m pytest -m rllib tests/experiments/test_rllib.py tests/experiments/test_ray_cluster.py
 
 test-nojit: install ## the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto tests/rules

@@ -49,7 +49,7 @@ class Arguments(training.TrainingArguments):
     address: str = ""
     """Of the head of a Ray cluster; a Ray of this machine's own if none is given."""
     batched: bool = True
-    """Play whole hands in kernels; else RLlib's own runners step a table each, which is a hundred
+    """Play whole hands in kernels; else RLlib's own runners step a table each, which is thirty
     times slower and takes neither opponents nor sorted suits."""
     alone: float = 0.0
     """The share of hands in which the learner sits alone among copies of an opponent."""

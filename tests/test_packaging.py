@@ -64,15 +64,24 @@ def test_wheel_is_imported_away_from_the_checkout(wheel: Path, tmp_path: Path) -
     assert heavy == "set()"
 
 
-def test_every_direct_dependency_is_pinned() -> None:
+@pytest.mark.parametrize(
+    ("file", "extras", "groups"),
+    [
+        ("constraints.txt", ["train"], ["dev", "test"]),
+        ("constraints-rllib.txt", ["train", "rllib"], ["test"]),
+    ],
+)
+def test_every_direct_dependency_is_pinned(file: str, extras: list[str], groups: list[str]) -> None:
     def name(requirement: str) -> str:
         return re.match(r"[\w.-]+", requirement)[0].lower().replace("_", "-")
 
     project = PYPROJECT["project"]
     wanted = {name(r) for r in project["dependencies"]}
-    wanted |= {name(r) for r in project["optional-dependencies"]["train"]}
-    wanted |= {name(r) for r in PYPROJECT["dependency-groups"]["dev"]}
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    for extra in extras:
+        wanted |= {name(r) for r in project["optional-dependencies"][extra]}
+    for group in groups:
+        wanted |= {name(r) for r in PYPROJECT["dependency-groups"][group] if isinstance(r, str)}
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     pinned = {name(line) for line in lines if re.fullmatch(r"[\w.-]+==[\w.]+", line)}
     assert wanted <= pinned
     assert all(line.startswith("#") or name(line) in pinned for line in lines)

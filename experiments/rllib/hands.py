@@ -205,8 +205,8 @@ class HandsToBatch(ConnectorV2):
         gains = torch.from_numpy(advantages(values.numpy(), decisions, self.gae_lambda))
         return {
             Columns.OBS: seen,
-            Columns.ACTIONS: torch.from_numpy(decisions.actions),
-            Columns.ACTION_LOGP: torch.from_numpy(decisions.log_probs),
+            Columns.ACTIONS: torch.tensor(decisions.actions),
+            Columns.ACTION_LOGP: torch.tensor(decisions.log_probs),
             Columns.ACTION_DIST_INPUTS: logits,
             Postprocessing.ADVANTAGES: gains,
             Postprocessing.VALUE_TARGETS: values + gains,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Any
 
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -22,6 +23,7 @@ RESTARTS = 1_000_000  # as often as it takes
 
 def make_config(arguments: Arguments) -> PPOConfig:
     """PPO on the new API stack: one module for all seats, one learner, workers that may be lost."""
+    logging.getLogger("ray.rllib").setLevel(logging.ERROR)  # it warns of being the new stack
     a = arguments
     config = (
         PPOConfig()
