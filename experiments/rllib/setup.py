@@ -27,7 +27,11 @@ def make_config(arguments: Arguments) -> PPOConfig:
     a = arguments
     config = (
         PPOConfig()
-        .environment(SeatsEnv, env_config=_tables(a) if a.batched else _table(a))
+        .environment(
+            SeatsEnv,
+            env_config=_tables(a) if a.batched else _table(a),
+            disable_env_checking=True,  # it tries a random move, legal or not
+        )
         .env_runners(
             num_env_runners=a.workers,
             sample_timeout_s=WAIT,
