@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -64,6 +66,8 @@ def connected(address: str = "", num_cpus: int = 1) -> Iterator[Cluster]:
         ValueError: Ray is not installed.
         ConnectionError: no cluster is at the address.
     """
+    if not address:
+        _lock_out_others()
     ray = _imported()
     if ray.is_initialized():
         yield Cluster(ray)
@@ -94,6 +98,15 @@ def _imported() -> Any:
             "its own, since Ray's RLlib wants another gymnasium than the rest"
         ) from None
     return ray
+
+
+def _lock_out_others() -> None:
+    """Ray's ports are open to the network whatever the address; a secret keeps others out.
+
+    Ray looks for it when it is imported, and after that no more.
+    """
+    if "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 
 def _work(work: Work, common: tuple, piece: Any) -> Any:

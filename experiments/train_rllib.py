@@ -1,7 +1,7 @@
-"""Train one network for all seats by masked PPO in self-play on Ray's RLlib, on one machine or many.
+"""Train one network for all seats by masked PPO in self-play on Ray, on one machine or many.
 
     python -m experiments.train_rllib --game bestia --run-dir runs/ray --workers 2
-    python -m experiments.train_rllib --game bestia --run-dir runs/ray --workers 64 --address HEAD:6379
+    python -m experiments.train_rllib --run-dir runs/ray-64 --workers 64 --address HEAD:6379
 
 Needs .venv-rllib (`make install-rllib`). Workers play whole hands in kernels, and one learner,
 where this runs, learns; a worker that is lost is started anew and the training goes on.

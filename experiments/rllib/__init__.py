@@ -1,1 +1,1 @@
-"""The games on Ray's RLlib (its new API stack): an environment, a module, runners of whole hands."""
+"""The games on the new API stack of Ray's RLlib: environment, module, runners of whole hands."""

@@ -187,8 +187,10 @@ class HandsToBatch(ConnectorV2):
         """Columns of tensors under `ALL_SEATS`."""
         parts = [self._columns(rl_module[ALL_SEATS], hands.decisions) for hands in episodes]
         gains = torch.cat([part[Postprocessing.ADVANTAGES] for part in parts])
-        columns = {
-            name: torch.cat([part[name] for part in parts]) for name in parts[0] if name != Columns.OBS
+        columns: dict[str, Any] = {
+            name: torch.cat([part[name] for part in parts])
+            for name in parts[0]
+            if name != Columns.OBS
         }
         columns[Postprocessing.ADVANTAGES] = (gains - gains.mean()) / (gains.std() + 1e-8)
         columns[Columns.OBS] = {

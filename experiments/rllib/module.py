@@ -62,13 +62,11 @@ def _layers(sizes: Sequence[int], last_gain: float) -> nn.Sequential:
         nn.init.zeros_(linear.bias)
         layers += [linear, nn.ReLU()]
     with torch.no_grad():
-        layers[-2].weight *= last_gain / 2**0.5
+        linear.weight *= last_gain / 2**0.5
     return nn.Sequential(*layers[:-1])
 
 
-def network_of(
-    state: Mapping[str, Any], game: str, num_players: int, sort_suits: bool
-) -> Network:
+def network_of(state: Mapping[str, Any], game: str, num_players: int, sort_suits: bool) -> Network:
     """The policy of a `MaskedPerceptron` by its `get_state()`.
 
     Args:

@@ -79,7 +79,9 @@ class SeatsEnv(MultiAgentEnv):
         """
         agent = self.env.agent_selection
         if [*action_dict] != [agent]:
-            raise ValueError(f"it is the turn of {agent}, not of {', '.join(action_dict) or 'nobody'}")
+            raise ValueError(
+                f"it is the turn of {agent}, not of {', '.join(action_dict) or 'nobody'}"
+            )
         action = action_dict[agent]
         legal = np.flatnonzero(self.env.observe(agent)[MASK])
         self.env.step(action)

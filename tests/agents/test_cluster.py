@@ -20,7 +20,19 @@ def test_without_ray_it_says_what_makes_an_environment_that_has_it(without_ray):
 
 
 def test_the_arena_takes_ray_only_where_it_is_asked_for(without_ray, tmp_path, capsys):
-    words = ["--policies", "tight", "bold", "--deals", "8", "--seed", "1", "--out", str(tmp_path)]
+    words = [
+        "--game",
+        "bestia",
+        "--policies",
+        "tight",
+        "bold",
+        "--deals",
+        "8",
+        "--seed",
+        "1",
+        "--out",
+        str(tmp_path),
+    ]
     arena.main([*words])
     with pytest.raises(SystemExit) as ended:
         arena.main([*words, "--backend", "ray"])
@@ -37,7 +49,7 @@ def test_the_arena_takes_ray_only_where_it_is_asked_for(without_ray, tmp_path, c
 )
 def test_an_address_that_makes_no_sense_is_refused(words, message, capsys):
     with pytest.raises(SystemExit):
-        arena.main(words)
+        arena.main(["--game", "bestia", *words])
     assert message in capsys.readouterr().err
 
 
