@@ -37,7 +37,7 @@ class Arguments:
     """Numbers of workers."""
     updates: int = 8
     """Updates of a training, after a first that is not counted."""
-    deals: int = 100_000
+    deals: int = 1_000_000
     """Duplicate deals that the arena plays."""
     out: Path = RESULTS / "ray.json"
     """The file for the figures."""
