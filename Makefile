@@ -20,7 +20,7 @@ B ?= knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
 PORT ?= 8000
 export A B GAME # the shell reads them from its environment, whatever characters they hold
 
-.PHONY: help install demo compare play charts reproduce measure league test test-slow install-rllib test-rllib test-nojit test-boundscheck differential check bench clean
+.PHONY: help install demo compare play charts reproduce measure league test test-slow test-frameworks test-agilerl install-rllib test-rllib test-nojit test-boundscheck differential check bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -31,14 +31,19 @@ install: ## make the virtual environment, with the versions of constraints.txt
 # The venv's pip is upgraded first: dependency groups need pip 25.1, new machines have older ones.
 # Debian without python3-venv makes venvs only without pip; there the system's pip installs it.
 # No build isolation: the build then uses the pinned setuptools instead of the newest.
+# setuptools warns of every editable install with this layout; here it is meant. The checkout is a
+# path too, since Python would otherwise take a clone's folder in the working folder for the package.
 $(STAMP): pyproject.toml $(CONSTRAINTS)
 	@echo "Installing into $(VENV): a few minutes the first time"
 	$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV) || { \
 	    $(PYTHON) -m venv --without-pip $(VENV) && \
 	    $(PYTHON) -m pip --python $(BIN)/python install -q -c $(CONSTRAINTS) pip; }
 	$(PIP) install -q -c $(CONSTRAINTS) --upgrade pip setuptools
-	$(PIP) install -q -c $(CONSTRAINTS) --no-build-isolation $(WANTED)
+	PYTHONWARNINGS='ignore:Editable installation' \
+	    $(PIP) install -q -c $(CONSTRAINTS) --no-build-isolation $(WANTED)
+	pwd >"$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/checkout.pth"
 	touch $@
+	@echo "Done. To use it: source $(VENV)/bin/activate"
 
 demo: install ## train a learner, play it against the baselines, print and save the table
 	$(BIN)/python -m experiments.demo
@@ -69,12 +74,25 @@ test: install ## all tests but the slow ones; rules also without JIT and with bo
 test-slow: install ## the slow tests
 	$(PYTEST) -n auto -m slow
 
+test-frameworks: ## recipes for TorchRL, Tianshou, SuperSuit, in .venv-frameworks
+	$(MAKE) install VENV=.venv-frameworks CONSTRAINTS=constraints-frameworks.txt \
+	    WANTED="-e '.[frameworks]' --group test"
+	.venv-frameworks/bin/python -m pytest -m frameworks tests/experiments/test_frameworks.py
+
+# AgileRL refuses the PettingZoo that this project needs, so pip may not weigh the two together.
+test-agilerl: ## the recipe for AgileRL, in .venv-agilerl
+	$(MAKE) install VENV=.venv-agilerl CONSTRAINTS=constraints-agilerl.txt \
+	    WANTED="-r experiments/examples/agilerl.txt --group test"
+	.venv-agilerl/bin/python -m pip install -q --no-deps pettingzoo==1.27.0
+	.venv-agilerl/bin/python -m pytest -m frameworks tests/experiments/test_agilerl.py
+
 install-rllib: ## make .venv-rllib, with Ray, for experiments.train_rllib and the arena's --backend ray
 	$(MAKE) install VENV=.venv-rllib CONSTRAINTS=constraints-rllib.txt \
 	    WANTED="-e '.[train,rllib]' --group test"
 
 test-rllib: install-rllib ## training and tournaments on Ray, on a cluster of several nodes too
-	.venv-rllib/bin/python -m pytest -m rllib tests/experiments/test_rllib.py tests/experiments/test_ray_cluster.py
+	.venv-rllib/bin/python -m pytest -m rllib \
+	    tests/experiments/test_rllib.py tests/experiments/test_ray_cluster.py
 
 test-nojit: install ## the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto tests/rules
@@ -95,6 +113,11 @@ check: install ## lint, format, types
 bench: install ## speed, as JSON
 	$(BIN)/python -m experiments.benchmark
 
+docs: install ## the documentation as HTML, into docs/_build/html; a few minutes the first time
+	$(PIP) install -q -c constraints.txt --group docs
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d docs/_build/doctrees docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean: ## remove caches and build products, but neither the environment nor runs/
-	rm -rf build dist *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist docs/_build docs/notebooks/*.ipynb *.egg-info .cache .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find . -path './$(VENV)' -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,9 +9,9 @@ the policies assumed, and not the best play there is.
 One of four players that always took the action of the greatest worth (100 worlds, the others being
 just the field that was supposed) gained by it, in pots per hand over 6000 deals,
 
-    0.016 ± 0.009 among `sound` players of Bestia: by advice in the auction alone 0.000 ± 0.004,
-        on new cards alone 0.007 ± 0.007, in the tricks alone 0.011 ± 0.004;
-    0.027 ± 0.009 among `threshold` players of Beast.
+* 0.016 ± 0.009 among `sound` players of Bestia: by advice in the auction alone 0.000 ± 0.004,
+  on new cards alone 0.007 ± 0.007, in the tricks alone 0.011 ± 0.004;
+* 0.027 ± 0.009 among `threshold` players of Beast.
 
 Without reading the first would have lost 0.048 ± 0.013 on these deals, for want of respect for
 those who had knocked, and the second have gained 0.023 ± 0.009. Against players who bid otherwise

@@ -24,8 +24,8 @@ from agents.duplicate import (
     Table,
     lineups,
     pieces_of,
-    play_piece,
     play_pieces,
+    played,
 )
 from agents.estimates import Estimate, Moments, holm
 from agents.policies import Policy, default_specs, parse_policy
@@ -52,7 +52,7 @@ class Luck:
         usual = table.pot == 1 and table.rules == game_named(table.game).rules()
         enough = num_deals >= stand_ins.DEALS_EACH
         self._known = _believed(table.game, table.num_players) if usual and enough else {}
-        self._scores: dict[Pair, np.ndarray] = {}
+        self._told: dict[Pair, StandIn] = {}
 
     def stand_ins(self, one: Policy, field: Policy) -> list[StandIn]:
         """Who tells most of the luck of one among copies of another, if anybody tells enough."""
@@ -60,14 +60,15 @@ class Luck:
             return []
         n, known = self._table.num_players, list(self._known)
         chosen = stand_ins.choose(one, field, n, known, self._num_deals, self._play)
-        return [StandIn(self._scores_of(pair), self._known[pair]) for pair in chosen]
+        return [self._told_by(pair) for pair in chosen]
 
-    def _scores_of(self, pair: Pair) -> np.ndarray:
-        if pair not in self._scores:
+    def _told_by(self, pair: Pair) -> StandIn:
+        if pair not in self._told:
             table = self._table
             players = stand_ins.policies_of(pair, table.game, table.num_players)
-            self._scores[pair] = self._play(*players, 0, self._num_deals)
-        return self._scores[pair]
+            scores, luck = _duel(table, *players, 0, self._num_deals, tells=True)
+            self._told[pair] = StandIn(scores, self._known[pair], luck)
+        return self._told[pair]
 
     def _play(self, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
         return duel(self._table, one, field, start, stop)
@@ -89,9 +90,19 @@ def _believed(game: str, num_players: int) -> dict[Pair, Estimate]:
 
 def duel(table: Table, one: Policy, field: Policy, start: int, stop: int) -> np.ndarray:
     """The scores (D,) of one among copies of another, played here."""
+    return _duel(table, one, field, start, stop, tells=False)[0]
+
+
+def _duel(
+    table: Table, one: Policy, field: Policy, start: int, stop: int, *, tells: bool
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The same, and what new cards brought the one, (D,), if it tells of that and it is known."""
     lineup = (0, *[1] * (table.num_players - 1))
     pieces = [Piece(lineup, first, min(first + PIECE, stop)) for first in range(start, stop, PIECE)]
-    return np.concatenate([play_piece(table, (one, field), piece)[:, 0] for piece in pieces])
+    found = [played(table, (one, field), tells, piece) for piece in pieces]
+    luck = luck_of_place(found, 0)
+    scores = np.concatenate([piece.scores[:, 0] for piece in found])
+    return scores, None if luck is None else np.concatenate(luck)
 
 
 def mean_of(
@@ -148,6 +159,7 @@ def evaluate(
     jobs: int = 1,
     progress: Progress | None = None,
     control: bool = True,
+    places: int | None = None,
 ) -> list[Estimate]:
     """Play a line-up on many deals, each in every rotation.
 
@@ -161,9 +173,10 @@ def evaluate(
             may be imported, as always with `multiprocessing`.
         progress: called with numbers of hands as they are done.
         control: take luck off the scores?
+        places: of the line-up that are asked for, the first ones; all if None.
 
     Returns:
-        Pots per hand of every place in the line-up; with luck left in, their sum is zero.
+        Pots per hand of these places; with luck left in, the sum of all is zero.
 
     Raises:
         ValueError: an argument is out of range, or the policies are of different games.
@@ -175,7 +188,7 @@ def evaluate(
     told: list[Sequence[StandIn]] = [()] * len(lineup)
     if luck is not None and all(policy.same_as(lineup[1]) for policy in lineup[2:]):
         told[0] = luck.stand_ins(lineup[0], lineup[1])
-    return [_mean(played, place, luck, tells) for place, tells in enumerate(told)]
+    return [_mean(played, place, luck, tells) for place, tells in enumerate(told[:places])]
 
 
 def one_against_field(
@@ -191,7 +204,8 @@ def one_against_field(
         num_players: seats, n.
         **options: rules, pot, jobs, progress and control, as for `evaluate`.
     """
-    return evaluate([policy] + [field] * (num_players - 1), num_deals, seed, **options)[0]
+    lineup = [policy] + [field] * (num_players - 1)
+    return evaluate(lineup, num_deals, seed, places=1, **options)[0]
 
 
 def baseline_hands(game: str, num_players: int, num_hands: int, seed: int = 0) -> int:

@@ -1,10 +1,11 @@
 """Means with less noise: what luck in the deal explains is taken off the scores, without bias.
 
 Some numbers of a deal have exactly known means: whether a packet is of a class, whether two are,
-how many trumps a hand has (`agents.deal_classes`), and what new cards brought, which is 0
+which trumps a hand has (`agents.deal_classes`), and what new cards brought, which is 0
 (`agents.new_cards`). The scores of stand-ins on the same deals have well-known ones
-(`agents.stand_ins`). A regression tells how much of a score they explain; what is left of the
-score, plus the mean of what was taken off, has the mean of the score and less variance.
+(`agents.stand_ins`), and what new cards brought those is told of as well. A regression tells how
+much of a score they explain; what is left of the score, plus the mean of what was taken off, has
+the mean of the score and less variance.
 
 The deals fall into folds, and the coefficients for a fold are fitted on the deals of the others
 alone. Given those, a fold's deals are as random as ever, so the mean stays exactly unbiased; and
@@ -28,11 +29,11 @@ import numpy as np
 from agents.deal_classes import Classes, class_deals, classes, num_packets, trump_chances
 from agents.estimates import Z_95, Estimate, Moments
 from bestia_env._jit import jit
-from bestia_env.rules.bestia import CARDS_EACH
+from bestia_env.rules.bestia import CARDS_EACH, RANKS
 
 FOLDS = 2
 DEALS_EACH = 8  # deals for each coefficient that is fitted, at least
-MOST_COEFFICIENTS = 900  # so that a regression stays quick
+MOST_COEFFICIENTS = 1000  # so that a regression stays quick
 BOUNDS = 6  # of the classes, if there are deals enough
 RIDGE = 5.0  # so many imaginary deals in which nothing is explained
 # The options under which all 40 cards are dealt as ever.
@@ -40,7 +41,7 @@ WITH_THE_WHOLE_PACK = frozenset(
     "stake dealer_stake all_pass first_lead must_head force revoke maxims maxim_1 maxim_2 maxim_3 "
     "match_limit".split()
 )
-STEPS = 25  # of the solution
+STEPS = 12  # of the solution
 TINY = 1e-300  # keeps a division by nothing from being one
 NO_SPREAD = 1e-18  # a variance that is all rounding
 LEAST_GAIN = 0.02  # of the variance, for which a regression is used
@@ -54,28 +55,31 @@ class Model(NamedTuple):
         bounds: between the classes, 0 for no classes at all.
         pairs: are pairs of packets told apart too?
         hands: of which the trumps are counted.
+        tops: is the highest of them told too?
     """
 
     packets: int
     bounds: int
     pairs: bool
     hands: int
+    tops: bool
 
     @property
     def size(self) -> int:
         """F, the number of coefficients."""
         pairs = self.packets * (self.packets - 1) // 2 if self.pairs else 0
-        return self.packets * self.bounds + pairs * self.bounds**2 + self.hands * CARDS_EACH
+        holdings = CARDS_EACH * (RANKS if self.tops else 1)
+        return self.packets * self.bounds + pairs * self.bounds**2 + self.hands * holdings
 
 
 def model_for(game: str, num_players: int, rules: Any, num_deals: int) -> Model:
     """The finest classes that so many deals can tell of."""
     packets = num_packets(num_players)
     room = min(num_deals * (FOLDS - 1) // (FOLDS * DEALS_EACH), MOST_COEFFICIENTS)
-    models = [Model(packets, bounds, True, num_players) for bounds in range(BOUNDS, 2, -1)]
-    models.append(Model(packets, BOUNDS, False, num_players))
+    kinds = [(bounds, True) for bounds in range(BOUNDS, 2, -1)] + [(BOUNDS, False)]
+    models = [Model(packets, *kind, num_players, tops) for kind in kinds for tops in (True, False)]
     fitting = [model for model in models if model.size <= room and _are_known(game, rules)]
-    return fitting[0] if fitting else Model(0, 0, False, 0)
+    return fitting[0] if fitting else Model(0, 0, False, 0, False)
 
 
 def _are_known(game: str, rules: Any) -> bool:
@@ -93,10 +97,13 @@ class StandIn:
     Attributes:
         scores: (N,) float64.
         known: their mean, from far more deals, which are the same ones for all stand-ins.
+        luck: (N,) float64, of which new cards brought them so much, with a mean of exactly 0; None
+            where nothing is known of it.
     """
 
     scores: np.ndarray
     known: Estimate
+    luck: np.ndarray | None = None
 
 
 class Deals:
@@ -142,6 +149,7 @@ class Deals:
         """
         normal = self._all if present is None else _Normal.of(self._model, self._found[present])
         told = [one.scores for one in stand_ins]
+        exact = [*exact, *(one.luck for one in stand_ins if one.luck is not None)]
         columns = np.column_stack([scores, *told, *exact]).astype(float)
         measured = min((one.known.num_deals for one in stand_ins), default=1)
         doubts = np.array([1 / math.sqrt(measured)] * len(told) + [0.0] * len(exact))
@@ -168,13 +176,13 @@ class Deals:
 def _means(model: Model, kinds: Classes) -> np.ndarray:
     """(F,): how often a packet, then a pair of packets, is of each class but the lowest.
 
-    At the end, how often a hand has so many trumps but none.
+    At the end, how often a hand has such trumps, but for none.
     """
     pairs = model.packets * (model.packets - 1) // 2 if model.pairs else 0
     return np.concatenate(
         [kinds.chances[1:]] * model.packets
         + [kinds.pairs[1:, 1:].ravel()] * pairs
-        + [trump_chances()[1:]] * model.hands
+        + [trump_chances().ravel() if model.tops else trump_chances().sum(axis=1)] * model.hands
     )
 
 
@@ -209,9 +217,7 @@ class _Normal(NamedTuple):
         sums = np.zeros((FOLDS, model.size))
         products = np.zeros((FOLDS, model.size, model.size))
         _add_products(found, model, _places(model), sums, products)
-        sums, products = sums.sum(axis=0) - sums, products.sum(axis=0) - products
-        for fold, (total, product) in enumerate(zip(sums, products)):
-            product += np.tril(product, -1).T - np.outer(total, total) / _others(len(found), fold)
+        _centre(products, sums, np.array([_others(len(found), fold) for fold in range(FOLDS)]))
         return cls(model, found, sums, products)
 
 
@@ -226,7 +232,7 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
     left, ahead = right.copy(), right / diagonal
     length = (left * ahead).sum(axis=0)
     for _ in range(STEPS if right.size else 0):
-        bent = matrix @ ahead + RIDGE * ahead
+        bent = _times(matrix, ahead) + RIDGE * ahead
         step = length / np.maximum((ahead * bent).sum(axis=0), TINY)
         found += step * ahead
         left -= step * bent
@@ -234,6 +240,13 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         before, length = length, (left * scaled).sum(axis=0)
         ahead = scaled + length / np.maximum(before, TINY) * ahead
     return found
+
+
+def _times(matrix: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """The product of a symmetric matrix (F, F) and columns (F, K), on one core alone."""
+    product = np.zeros(columns.T.shape)
+    _add_rows(matrix, columns.T.copy(), product)
+    return product.T
 
 
 def _others(num_deals: int, fold: int) -> int:
@@ -267,7 +280,7 @@ def _fit(normal: _Normal, fold: int, columns: np.ndarray, doubts: np.ndarray) ->
     by_number -= np.outer(normal.sums[fold], columns[others].mean(axis=0))
     numbers = _solve(normal.products[fold], by_number)
     explained = numbers.T @ by_number
-    left = products - explained - explained.T + numbers.T @ (normal.products[fold] @ numbers)
+    left = products - explained - explained.T + numbers.T @ _times(normal.products[fold], numbers)
     fitted = normal.model.size + len(left) - 1
     weights = np.linalg.pinv(left[1:, 1:], rcond=1e-9, hermitian=True) @ left[1:, 0]
     spare = left[0, 0] - left[0, 1:] @ weights
@@ -304,23 +317,47 @@ def _indicators(classes, model, at):
                     at[found] = start + (classes[i] - 1) * model.bounds + classes[j] - 1
                     found += 1
                 start += model.bounds**2
+    apart = 1 if model.tops else RANKS
     for i in range(model.packets, model.packets + model.hands):
         if classes[i] > 0:
-            at[found] = start + classes[i] - 1
+            at[found] = start + (classes[i] - 1) // apart
             found += 1
-        start += CARDS_EACH
+        start += CARDS_EACH * RANKS // apart
     return found
 
 
 @jit
 def _add_products(found, model, at, sums, products):
-    """Add up the indicators and, below the diagonal, their products, fold by fold."""
+    """Add up the indicators and, below the diagonal, their products, of deals outside each fold."""
     for i in range(found.shape[0]):
-        fold, ones = i % sums.shape[0], _indicators(found[i], model, at)
-        for a in range(ones):
-            sums[fold, at[a]] += 1
+        ones = _indicators(found[i], model, at)
+        for fold in range(sums.shape[0]):
+            if i % FOLDS != fold:
+                for a in range(ones):
+                    sums[fold, at[a]] += 1
+                    for b in range(a + 1):
+                        products[fold, at[a], at[b]] += 1
+
+
+@jit
+def _centre(products, sums, counts):
+    """Take the products of means off those below the diagonals, and put the same above them."""
+    for fold in range(sums.shape[0]):
+        for a in range(sums.shape[1]):
+            mean = sums[fold, a] / counts[fold]
             for b in range(a + 1):
-                products[fold, at[a], at[b]] += 1
+                products[fold, a, b] -= mean * sums[fold, b]
+                products[fold, b, a] = products[fold, a, b]
+
+
+@jit
+def _add_rows(matrix, rows, product):
+    """Add the rows, (K, F), times a symmetric matrix, row by row of that, which is quick."""
+    for a in range(matrix.shape[0]):
+        for k in range(rows.shape[0]):
+            number = rows[k, a]
+            for b in range(matrix.shape[1]):
+                product[k, b] += number * matrix[a, b]
 
 
 @jit

@@ -4,12 +4,13 @@ A packet is three cards: the hand of a seat, or the new cards that the next to e
 It is classed by what its cards are worth for a trick, as the baselines judge it. Any two packets
 of a deal are as likely to be of any two classes as any other two, so that one enumeration of all
 hands gives the chance of every class and of every pair of classes (I-06, BESTIA-12, BESTIA-13).
-Of the hands the trumps are counted too, by which bidding rules often go.
+Of the hands the trumps are told too, how many and the highest, by which bidding rules often go.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from agents.baselines.bestia import SIDE, TRUMP
 from bestia_env._jit import jit
-from bestia_env.bits import ZERO, bit, lowest, size, without_lowest
+from bestia_env.bits import ZERO, bit, highest, lowest, size, without_lowest
 from bestia_env.engine import new_states, start_session
 from bestia_env.rng import stream
 from bestia_env.rules.bestia import CARDS, CARDS_EACH, RANKS
@@ -49,10 +50,13 @@ def num_packets(num_players: int) -> int:
 
 
 def trump_chances() -> np.ndarray:
-    """(4,) float64: how often a hand has 0 to 3 trumps; one more of them is the upcard."""
-    others, trumps = CARDS - RANKS, RANKS - 1
-    ways = [math.comb(trumps, k) * math.comb(others, CARDS_EACH - k) for k in range(CARDS_EACH + 1)]
-    return np.array(ways) / math.comb(CARDS - 1, CARDS_EACH)
+    """(3, 10) float64: how often a hand has 1 to 3 trumps with a highest of such a strength."""
+    others, ways = CARDS - RANKS, np.zeros((CARDS_EACH, RANKS))
+    for upcard, top in itertools.permutations(range(RANKS), 2):
+        lower = top - (upcard < top)
+        for k in range(CARDS_EACH):
+            ways[k, top] += math.comb(lower, k) * math.comb(others, CARDS_EACH - 1 - k)
+    return ways / (RANKS * math.comb(CARDS - 1, CARDS_EACH))
 
 
 @functools.cache
@@ -144,8 +148,9 @@ def class_deals(
     """The classes of the packets of some deals, and trumps of the hands, (count, packets + n) int8.
 
     The hands come first, from first hand to the dealer, then new cards in the order of dealing;
-    then how many trumps are in each of the hands. Deals are those of `agents.matches.deal_copies`
-    with the same key and number.
+    then the trumps of each of the hands, 0 for none, or else 1 more than a place in all of
+    `trump_chances`, row by row. Deals are those of `agents.matches.deal_copies` with the same key
+    and number.
     """
     found = np.empty((count, num_packets(num_players) + num_players), np.int8)
     _class_deals(new_states("bestia", num_players), key, first_deal, bounds, found)
@@ -165,4 +170,10 @@ def _class_deals(states, key, first_deal, bounds, found):
             worth = packet_worth(packet, s.upcard)
             found[i, place] = np.searchsorted(bounds, worth, side="right")
             if dealt:
-                found[i, packets + place] = size(packet & suit_cards(s.trump, RANKS))
+                found[i, packets + place] = _trumps(packet & suit_cards(s.trump, RANKS))
+
+
+@jit
+def _trumps(held):
+    """The number of these trumps and the strength of the highest, as one number."""
+    return 0 if held == ZERO else 1 + RANKS * (size(held) - 1) + highest(held) % RANKS

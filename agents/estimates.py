@@ -8,6 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_POTS = (
+    "Pots per hand: coins won less coins paid, stakes paid before included, and an equal share of "
+    "what the pot grew by, in parts of the pot played for"
+)
+PER_DEAL = f"{_POTS}; the mean over all hands dealt"
+PER_DECISION = (
+    f"{_POTS}; the mean over the hands in which the seat comes to this decision, not over all "
+    "hands dealt as in the arena"
+)
 Z_95 = 1.959964  # 95 % of a normal distribution lie within so many standard deviations
 
 

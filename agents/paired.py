@@ -137,7 +137,7 @@ def compare_paired(
 
 def _either(told: Sequence[StandIn], others: Sequence[StandIn]) -> list[StandIn]:
     """What either tells, and what both tell once."""
-    return [*told, *(one for one in others if all(one.scores is not t.scores for t in told))]
+    return [*told, *(one for one in others if all(one is not t for t in told))]
 
 
 def _less(

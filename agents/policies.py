@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -47,6 +48,12 @@ FAMILIES = {
     "pimc": Family("pimc", "agents.search.specs"),
     "ismcts": Family("ismcts", "agents.search.specs"),
     "cheat": Family("cheat", "agents.search.specs"),
+}
+
+SHIPPED = {  # what comes with the project, by family
+    "net": "checkpoints/*.safetensors",
+    "bids": "checkpoints/*.bids",
+    "equilibrium": "equilibria/solutions/*.npz",
 }
 
 
@@ -261,11 +268,25 @@ def _card_player(spec: str, game: str, num_players: int, others: Sequence[str]) 
     """A network, one of a family, or a baseline; an error names others that would do as well."""
     name = spec.partition(":")[0]
     if name in FAMILIES:
+        if name in SHIPPED:
+            _check_file(spec, game)
         module = importlib.import_module(FAMILIES[name].module)
         policy: Policy = module.parse(spec, game, num_players)
         return policy
-    families = [family.form for family in FAMILIES.values()]
+    families = [_form(family, game) for family in FAMILIES]
     return parse_compiled(spec, game, num_players, [*families, *others])
+
+
+def _form(family: str, game: str) -> str:
+    """A family's form as an error names it, with what comes with the project for the game."""
+    form = FAMILIES[family].form if family in FAMILIES else f"{family}:FILE"
+    names = [name for name in _shipped_names(family) if name.startswith(game)]
+    return f"{form} (with the project: {', '.join(names)})" if names else form
+
+
+def _shipped_names(family: str) -> list[str]:
+    files = Path(__file__).parent.glob(SHIPPED[family]) if family in SHIPPED else ()
+    return sorted(file.stem for file in files)
 
 
 def parse_compiled(spec: str, game: str, num_players: int, others: Sequence[str] = ()) -> Policy:
@@ -275,10 +296,11 @@ def parse_compiled(spec: str, game: str, num_players: int, others: Sequence[str]
     """
     name, _, file = spec.partition(":")
     if name == "net" and file:
+        _check_file(spec, game)
         path = _shipped_path(spec, file) if _is_bare(file) else Path(file)
         network = load_network(path, game, num_players)
         return Policy(spec, game, NETWORK, network=network, file=path)
-    return _baseline(spec, game, [*_forms(game), "net:FILE", *others])
+    return _baseline(spec, game, [*_forms(game), _form("net", game), *others])
 
 
 def _is_bare(file: str) -> bool:
@@ -286,8 +308,15 @@ def _is_bare(file: str) -> bool:
     return Path(file).name == file and not Path(file).suffix
 
 
+def _check_file(spec: str, game: str) -> None:
+    """Raise a ValueError that says what would do if the file is missing that a spec names."""
+    family, _, file = spec.partition(":")
+    if file and not _is_bare(file) and not os.path.exists(file):
+        raise ValueError(f"policy {spec!r}: there is no file {file}: take {_form(family, game)}")
+
+
 def _shipped_path(spec: str, name: str) -> Path:
-    names = sorted(file.stem for file in CHECKPOINTS.glob("*.safetensors"))
+    names = _shipped_names("net")
     if name not in names:
         known = ", ".join(names)
         raise ValueError(f"policy {spec!r}: none is shipped of this name: choose among {known}")
@@ -299,7 +328,11 @@ def _text_of(spec: str, file: str) -> str:
         text = read_bounded(Path(file), MAX_RULE_BYTES).decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n")
     except (OSError, ValueError) as error:
-        raise ValueError(f"policy {spec!r}: cannot read a rule from {file}: {error}") from None
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(
+            f"policy {spec!r}: cannot read a rule from {file}: {why}: take rule:FILE with the text "
+            "of a rule, or the rule itself"
+        ) from None
 
 
 def _bidder(spec: str, text: str, game: str, num_players: int) -> Policy:

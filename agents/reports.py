@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import io
 import json
 import math
@@ -25,18 +26,21 @@ from rich.table import Table as Grid
 
 from agents.arena import Result
 from agents.checkpoints import write_whole
+from agents.estimates import PER_DEAL
 
 SIGNIFICANT = 0.05
 LONGEST_LABEL = 40  # characters of a bidding rule
 MATRIX_NOTE = (
-    "Pots per hand of one row policy among copies of the column policy, ± half of the 95 % "
+    "Each cell: one seat plays the policy of the row, all other seats that of the column; every "
+    f"deal is played with the one in each seat in turn. {PER_DEAL}. Below it half of the 95 % "
     "interval, each cell by itself. * differs from 0 at the 5 % level, by Holm over all cells off "
-    "the diagonal."
+    "the diagonal; on it all seats play alike, and 0 is expected."
 )
 RANKING_NOTE = (
-    "Pots per hand with half of the 95 % interval, each row by itself, as good as so many times as "
-    "many deals; rating in points "
-    "(Plackett-Luce, mean 0, 400 points are ten times the worth) with bootstrap interval."
+    "Who sits where is drawn for each deal. Pots per hand as above, ± half of the 95 % interval, "
+    "each row by itself; deals: in which the policy sat; as good as: so many times as many deals "
+    "with luck left in; rating: by who came out ahead of whom, in points (Plackett-Luce, mean 0, "
+    "400 points are ten times the worth), with bootstrap interval."
 )
 _BLUE, _GREY = "#2166ac", "#555555"
 
@@ -77,7 +81,7 @@ def _times(factors: Sequence[float]) -> str:
 
 def matrix_grid(result: Result) -> Grid:
     """The matrix, to be printed by rich; the best of the ranking first."""
-    grid = Grid(title="One (row) against a field of copies (column)")
+    grid = Grid(title="One seat (row) against all others (column), pots per hand")
     grid.add_column("", justify="right")
     grid.add_column("policy")
     for place in range(len(result.specs)):
@@ -239,7 +243,10 @@ def save(folder: Path, result: Result, facts: Mapping[str, Any]) -> list[Path]:
 
 def check_writable(folder: Path) -> None:
     """Make the folder, and raise an OSError unless files can be written there."""
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise OSError(errno.ENOTDIR, "it is a file, not a folder", str(folder)) from None
     with tempfile.TemporaryFile(dir=folder):
         pass
 
@@ -281,8 +288,8 @@ def _title(result: Result) -> str:
 def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:
     order = result.ranking
     means = np.array([[result.matrix[a][b].mean for b in order] for a in order])
-    most = max(float(np.abs(means).max()), 1e-9)
-    # Colour by the root, or else one very bad policy takes it all.
+    most = colour_limit(means)
+    # Colour by the root as well, or else one very bad policy takes it all.
     norm = FuncNorm((signed_root, signed_square), vmin=-most, vmax=most)
     image = axes.imshow(means, cmap="RdBu", norm=norm, alpha=0.85, aspect="auto")
     for row, a in enumerate(order):
@@ -291,8 +298,13 @@ def _draw_matrix(figure: Figure, axes: Axes, result: Result) -> None:
             _draw_cell(axes, result, (a, b), (column, row), "white" if dark else "black")
     names = labels(result.specs)
     _draw_names(axes, [names[a] for a in order])
-    axes.set_title("One against a field\npots per hand; * differs from 0 (Holm, 5 %)", fontsize=10)
-    bar = figure.colorbar(image, ax=axes, pad=0.02, aspect=30)
+    axes.set_title(
+        "One against all others: pots per hand of the one,\n± half of the 95 % interval; "
+        "* differs from 0 (Holm, 5 %)",
+        fontsize=10,
+    )
+    extend = "both" if np.abs(means).max() > most else "neither"
+    bar = figure.colorbar(image, ax=axes, pad=0.02, aspect=30, extend=extend)
     bar.set_ticks(_ticks(most), labels=[signed(tick, "+.2g") for tick in _ticks(most)])
     bar.ax.tick_params(labelsize=8, length=2)
     bar.outline.set_visible(False)
@@ -317,8 +329,14 @@ def _draw_names(axes: Axes, names: Sequence[str]) -> None:
     axes.grid(which="minor", color="white", linewidth=2)
     axes.tick_params(which="both", length=0)
     axes.spines[:].set_visible(False)
-    axes.set_xlabel("field of copies of")
-    axes.set_ylabel("one")
+    axes.set_xlabel("all other seats play")
+    axes.set_ylabel("one seat plays")
+
+
+def colour_limit(means: np.ndarray) -> float:
+    """Of the colours, both ways: the greatest size, but ten times the usual one at most."""
+    sizes = np.abs(means[~np.eye(len(means), dtype=bool)])
+    return max(min(float(sizes.max()), 10 * float(np.median(sizes))), 1e-9)
 
 
 def signed(number: float, form: str = "+.3f") -> str:

@@ -42,21 +42,25 @@ def view_of_bidder(table: Table, hand: str, upcard: str, said: str) -> np.ndarra
     if game.is_reduced(table.num_players, table.rules):
         raise ValueError(f"all cards must be in the pack, unlike in {table.words}")
     turned = game.pack.card(upcard)
+    cards = _cards(game, hand, turned)
     others = [card for card in range(game.pack.size) if card != turned]
     first = _played_on(table, _pack(table, game, turned, [], 0, others), said)
     s = first[0]
-    held = _hand(game, hand, turned, 0 if is_blind(s, s.turn) else game.tricks(table.num_players))
+    held = _hand(game, cards, turned, 0 if is_blind(s, s.turn) else game.tricks(table.num_players))
     pack = _pack(table, game, turned, held, int(s.turn), [c for c in others if c not in held])
     states, view = _played_on(table, pack, said), np.zeros(1, game.dtype)
     look(states, 0, states[0].turn, view, 0)
     return view
 
 
-def _hand(game: Game, text: str, turned: int, count: int) -> list[int]:
-    """The cards, which must be as many as are held, and all different."""
+def _cards(game: Game, text: str, turned: int) -> list[int]:
     trump = game.pack.suits[turned // len(game.pack.ranks)][0]
     names = [re.sub(f"{TRUMP}$", trump, name, flags=re.IGNORECASE) for name in text.split()]
-    cards = game.pack.cards(" ".join(names))
+    return game.pack.cards(" ".join(names))
+
+
+def _hand(game: Game, cards: list[int], turned: int, count: int) -> list[int]:
+    """The cards, which must be as many as are held, and all different."""
     if cards and count == 0:
         raise ValueError(
             f"hand must hold no cards here, not {len(cards)}: the dealer decides blind whether to "

@@ -6,7 +6,7 @@ for the default rules and a fresh pot (`stand_ins.json`, measured by
 who draw some, such a pair meets much of the luck that a line-up of others meets, and how far its
 score there is from its mean tells how lucky they were.
 
-Where one pair is chosen it is chosen on deals of its own, which no result is made of.
+Which pairs are played is chosen on deals of their own, which no result is made of.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ FAR = 1 << 40  # the number of the first of these, beyond all that are played
 FEW = 8 * PILOT  # deals for which choosing costs too much
 DEALS_EACH, MOST = 50, 6  # deals for each of several pairs at least, and pairs at most
 CHECKED = 256  # deals of the measurement that are played again before its means are believed
-# The squared correlation from which it pays to play as many hands again of baselines: beside other
-# compiled policies, and beside networks.
-WORTHWHILE, CHEAP = 0.6, 0.2
+CHOSEN = 3  # pairs at most that are chosen
+# The most of the variance that a pair may leave of what was left without it, if it pays to play as
+# many hands again of baselines: beside other compiled policies, and beside networks.
+WORTHWHILE, CHEAP = 0.6, 0.85
+NO_SPREAD = 1e-9  # a share of the variance that is all rounding
 Play = Callable[[Policy, Policy, int, int], np.ndarray]
 
 
@@ -94,7 +96,7 @@ def choose(
     """The pairs that are to tell of the luck of one among copies of a field, if any are worth it.
 
     All that come into question are, beside search, where they cost nothing, and in few deals of a
-    network; else the pair alone whose luck is most like theirs.
+    network; else those few that tell most together.
 
     Args:
         one: the one.
@@ -113,12 +115,11 @@ def choose(
     if num_deals < FEW or not candidates:
         return []
     scores = play(one, field, FAR, FAR + PILOT)
-    alike = [
-        _alike(scores, play(*policies_of(pair, one.game, num_players), FAR, FAR + PILOT))
-        for pair in candidates
+    others = [
+        play(*policies_of(pair, one.game, num_players), FAR, FAR + PILOT) for pair in candidates
     ]
-    best = int(np.argmax(alike))
-    return [candidates[best]] if alike[best] >= (CHEAP if asked else WORTHWHILE) else []
+    telling = _most_telling(scores, others, CHEAP if asked else WORTHWHILE)
+    return [candidates[place] for place in telling]
 
 
 def _may_stand_in(pair: Pair, one: Policy, field: Policy, num_players: int) -> bool:
@@ -137,12 +138,27 @@ def _is_baseline(policy: Policy, num_players: int) -> bool:
     return any(policy.same_as(parse_policy(spec, policy.game, num_players)) for spec in specs)
 
 
-def _alike(scores: np.ndarray, others: np.ndarray) -> float:
-    """The squared correlation, 0 where there is no variance."""
-    spread = scores.var() * others.var()
-    if not spread:
-        return 0.0
-    return float(np.mean((scores - scores.mean()) * (others - others.mean())) ** 2 / spread)
+def _most_telling(scores: np.ndarray, others: Sequence[np.ndarray], worth: float) -> list[int]:
+    """The places of those who tell most, one after the other, while each is worth it."""
+    chosen: list[int] = []
+    left, least = float(scores.var()), NO_SPREAD * float(scores.var())
+    while len(chosen) < CHOSEN and left > least:
+        told = [others[place] for place in chosen]
+        lefts = [_left(scores, [*told, other]) for other in others]
+        best = int(np.argmin(lefts))
+        if lefts[best] > worth * left:
+            break
+        chosen.append(best)
+        left = lefts[best]
+    return chosen
+
+
+def _left(scores: np.ndarray, others: Sequence[np.ndarray]) -> float:
+    """The variance of scores that a regression on others leaves."""
+    centred = np.column_stack([scores, *others])
+    centred -= centred.mean(axis=0)
+    weights = np.linalg.lstsq(centred[:, 1:], centred[:, 0], rcond=None)[0]
+    return float((centred[:, 0] - centred[:, 1:] @ weights).var())
 
 
 def is_as_measured(known: Known, scores: np.ndarray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -86,12 +87,14 @@ def _usual(game: str, num_players: int) -> str:
 
 def _lines(table: Table, policy: Policy, view: np.ndarray, found: list[Advice]) -> list[str]:
     """A table of the actions, the best first."""
+    from agents.estimates import PER_DECISION
     from bestia_env.rules.dispatch import legal
 
     shares = policy.probabilities(view, int(legal(view[0])))
     place = (int(view[0].turn) - int(view[0].dealer) - 1) % table.num_players + 1
     lines = [
-        f"{table.words}: seat {place} of {table.num_players} from the eldest on; pots per hand",
+        f"{table.words}: seat {place} of {table.num_players} from the eldest on",
+        "pots per hand with half of the 95 % interval",
         f"{'':10}{'worth':>20}{'less than the best':>20}  how often {policy.spec} does it",
     ]
     for advice in found:
@@ -103,7 +106,7 @@ def _lines(table: Table, policy: Policy, view: np.ndarray, found: list[Advice]) 
             f"only {found[0].num_read} of {found[0].worth.num_deals} deals fit what has been "
             "said: the policy hardly ever bids so"
         )
-    return lines
+    return [*lines, *textwrap.wrap(f"{PER_DECISION}.", 100)]
 
 
 if __name__ == "__main__":

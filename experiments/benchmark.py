@@ -21,10 +21,12 @@ import tempfile
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from agents.reports import check_writable
+from bestia_env.files import check_replaceable
 from experiments.benchmark_figures import (
     BATCH,
     Figure,
@@ -122,14 +124,16 @@ def measure(args: Args) -> None:
     out = args.out or (Path("experiments/results/benchmark.json") if everything else None)
     if out is not None:
         check_writable(out.parent)
+        check_replaceable(out)
     figures, notes = _figures(args.only)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         _time(figures, args)
     seconds = start_seconds(args.runs) if "start" in args.only else {}
-    print("\n".join(_table(figures, seconds, notes)))
+    report = _report(args, figures, seconds, notes)
+    print("\n".join(table(report)))
     if out is not None:
-        _write(out, args, figures, seconds, notes)
+        _write(out, report)
 
 
 def _figures(groups: tuple[str, ...]) -> tuple[list[Figure], list[str]]:
@@ -148,19 +152,19 @@ def _time(figures: list[Figure], args: Args) -> None:
             figure.measure()
 
 
-def _table(figures: list[Figure], seconds: dict[str, float], notes: list[str]) -> list[str]:
+def table(report: dict[str, Any]) -> list[str]:
+    """The figures in Markdown, from what is saved as JSON."""
     lines = ["| | median | range | aim |", "|---|---|---|---|"]
-    for figure in figures:
-        spread = f"{_short(min(figure.values))} – {_short(max(figure.values))}"
-        aim = "" if figure.target is None else f"{_short(figure.target)} {figure.unit}"
-        lines.append(
-            f"| {figure.name} | {_short(figure.median)} {figure.unit} | {spread} | {aim} |"
-        )
-    for name, value in seconds.items():
+    for figure in report["figures"]:
+        spread = f"{_short(min(figure['values']))} – {_short(max(figure['values']))}"
+        aim = "" if figure["aim"] is None else f"{_short(figure['aim'])} {figure['unit']}"
+        median = f"{_short(figure['median'])} {figure['unit']}"
+        lines.append(f"| {figure['name']} | {median} | {spread} | {aim} |")
+    for name, value in report["seconds"].items():
         aim = "60 s" if "cold" in name else "1.5 s"
         lines.append(f"| {name} | {value:.2f} s | | {aim} |")
-    lines += ["", *_ratios({figure.name: figure.median for figure in figures}), *notes]
-    return lines
+    medians = {figure["name"]: figure["median"] for figure in report["figures"]}
+    return [*lines, "", *_ratios(medians), *report["notes"]]
 
 
 _COMPARED = {
@@ -207,12 +211,10 @@ def _command(args: Args) -> str:
     return shlex.join(["python", "-m", "experiments.benchmark", *words])
 
 
-def _write(
-    out: Path, args: Args, figures: list[Figure], seconds: dict[str, float], notes: list[str]
-) -> None:
-    from agents.checkpoints import write_whole
-
-    report = {
+def _report(
+    args: Args, figures: list[Figure], seconds: dict[str, float], notes: list[str]
+) -> dict[str, Any]:
+    return {
         "command": _command(args),
         "runs": args.runs,
         "python": platform.python_version(),
@@ -233,6 +235,11 @@ def _write(
         "seconds": seconds,
         "notes": notes,
     }
+
+
+def _write(out: Path, report: dict[str, Any]) -> None:
+    from agents.checkpoints import write_whole
+
     write_whole(out, f"{json.dumps(report, indent=2)}\n".encode())
     print(f"written to {out}")
 

@@ -405,7 +405,7 @@ def solve_figures() -> list[Figure]:
         _solver("bestia", 4, "all", 1000, 170e3),
         _solver("beast", 4, "each", 1000),
         _solver("beast", 4, "all", 1000, 17e3),
-        _solver("beast", 6, "all", 20, 230),
+        _solver("beast", 6, "all", 200, 230),
     ]
 
 

@@ -111,12 +111,19 @@ class Arguments:
         return Budget(self.steps, self.seed, self.starts, self.responders, self.smoke)
 
 
+NOTE = """\
+Gains in pots per hand, by whom in brackets: a policy, or a learner trained for it, warm (from the
+victim's weights, or the shipped policy's) or from scratch; greedy takes its likeliest action only.
+decisions: those that the learner took in training, in millions; * fewer than in the victim's own
+training, or than 8 million if it had none."""
+
+
 def main(arguments: Arguments) -> None:
     """Run the command line; exits with 2 if something is wrong with it, with 130 if interrupted."""
     with ends_cleanly("the same command goes on where it was"):
         rows, out = measure(arguments)
     print("\n".join(tables(rows)))
-    print("* fewer than in the victim's own training, or than 8 million if it had none")
+    print(NOTE)
     print(f"written to {out}")
 
 
@@ -381,4 +388,5 @@ def _verdicts(rows: list[dict[str, Any]]) -> list[str]:
 if __name__ == "__main__":
     import tyro
 
-    main(tyro.cli(Arguments, prog="python -m experiments.best_response", description=__doc__))
+    words = f"{__doc__}\n{NOTE}"
+    main(tyro.cli(Arguments, prog="python -m experiments.best_response", description=words))

@@ -33,6 +33,8 @@ def results_folder(smoke: bool) -> Path:
 def ends_cleanly(stopped: str) -> Iterator[None]:
     """Exit with 2 and one line for what is wrong with the arguments, with 130 if interrupted.
 
+    Says on the error stream, once, if code is compiled meanwhile.
+
     Args:
         stopped: what to say after an interrupt.
     """
@@ -40,13 +42,42 @@ def ends_cleanly(stopped: str) -> Iterator[None]:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
-        yield
+        with _tells_of_compiling():
+            yield
     except (ValueError, OSError, MemoryError) as error:
-        print(f"error: {error or 'not enough memory'}", file=sys.stderr)
+        print(f"error: {_in_words(error)}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
         print(f"\nstopped: {stopped}", file=sys.stderr)
         sys.exit(130)
+
+
+def _in_words(error: Exception) -> str:
+    """In one line: the file, if it is about one, and what is wrong with it."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror[0].lower()}{error.strerror[1:]}"
+    return str(error) or "not enough memory"
+
+
+@contextlib.contextmanager
+def _tells_of_compiling() -> Iterator[None]:
+    """Numba tells of what it compiles, not of what it finds compiled."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            _say_compiling()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Listener()):
+        yield
+
+
+@functools.cache
+def _say_compiling() -> None:
+    print("compiling for the first run (up to a minute) …", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

@@ -24,7 +24,7 @@ class Arguments:
     """The games."""
     num_players: int = 4
     """Seats."""
-    deals: int = 1_000_000
+    deals: int = 2_000_000
     """Deals for each pair."""
     jobs: int = 1
     """Processes. The numbers do not depend on it."""

@@ -53,8 +53,9 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(odd, tmp_path):
 
 
 def test_nothing_but_a_plain_file_is_read(odd):
-    with pytest.raises(OSError):
+    with pytest.raises(OSError) as caught:
         read_bounded(odd, 10)
+    assert str(caught.value.filename).endswith("odd")
 
 
 def test_a_file_is_read_up_to_its_most(tmp_path):

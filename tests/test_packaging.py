@@ -15,7 +15,8 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 def not_copied(_folder: str, names: list[str]) -> set[str]:
-    return {n for n in names if n.startswith(".") or n in {"__pycache__", "runs", "build", "dist"}}
+    made = {"__pycache__", "runs", "build", "_build", "dist"}
+    return {n for n in names if n.startswith(".") or n in made}
 
 
 @pytest.fixture(scope="module")
@@ -67,8 +68,10 @@ def test_wheel_is_imported_away_from_the_checkout(wheel: Path, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("file", "extras", "groups"),
     [
-        ("constraints.txt", ["train"], ["dev", "test"]),
+        ("constraints.txt", ["train"], ["dev", "test", "docs"]),
+        ("constraints-frameworks.txt", ["frameworks"], ["test"]),
         ("constraints-rllib.txt", ["train", "rllib"], ["test"]),
+        ("constraints-agilerl.txt", [], ["test"]),
     ],
 )
 def test_every_direct_dependency_is_pinned(file: str, extras: list[str], groups: list[str]) -> None:

@@ -16,7 +16,7 @@ from rich.table import Table as Grid
 
 from agents.checkpoints import write_whole
 from agents.decisions import ASKED, FIELD
-from agents.estimates import Estimate, Proportion
+from agents.estimates import PER_DEAL, PER_DECISION, Estimate, Proportion
 from agents.growth import Growth
 from agents.paired import Paired
 from agents.reports import labels
@@ -27,13 +27,12 @@ SIGNIFICANT = 0.05
 LEAST_SHOWN = 100  # hands of a class that is shown; the files hold all
 MOST_SHOWN = 60  # classes that are shown
 WORTH_NOTE = (
-    "Pots per hand with half of the 95 % interval, each by itself, stakes paid before included; "
-    "gain: over the first action on the same deals; wins: the seat gets coins, by a trick of "
-    "Bestia or the hand; pays: a bête, a match; chosen: by the seat's own policy, with half of "
-    "Wilson's interval."
+    f"{PER_DECISION}. With half of the 95 % interval, each by itself; gain: over the first "
+    "action on the same deals; wins: the seat gets coins, by a trick of Bestia or the hand; pays: "
+    "a bête, a match; chosen: by the seat's own policy, with half of Wilson's interval."
 )
 PAIRED_NOTE = (
-    "Pots per hand of one among copies of the field, with half of the 95 % interval; differences "
+    f"Of one among copies of the field. {PER_DEAL}. With half of the 95 % interval; differences "
     "are of the same deals, * differs from 0 at the 5 % level (Holm over all pairs)."
 )
 GROWTH_NOTE = (

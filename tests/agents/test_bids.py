@@ -581,7 +581,7 @@ def test_a_table_whose_cards_are_its_own_is_refused(tmp_path):
         ("bids:nobody", "none is shipped of this name"),
         ("bids:" + "x" * 5000, "none is shipped of this name"),
         ("net:" + "x" * 5000, "none is shipped of this name"),
-        ("bids:no/such.bids", "there is no table of bids"),
+        ("bids:no/such.bids", "there is no file no/such.bids"),
     ],
 )
 def test_specs_without_a_table_are_refused(spec, message):

@@ -62,7 +62,7 @@ def test_weights_without_their_sidecar_are_noticed(path):
     ("damage", "message"),
     [
         (lambda p: p.unlink(), "there is no checkpoint .*net.safetensors"),
-        (lambda p: (p.unlink(), p.mkdir()), "cannot be read: Is a directory"),
+        (lambda p: (p.unlink(), p.mkdir()), "cannot be read: it is no plain file"),
         (lambda p: p.with_suffix(".json").unlink(), "lacks its sidecar .*net.json"),
         (lambda p: p.with_suffix(".json").write_text("{"), "net.json is not JSON"),
         (lambda p: p.with_suffix(".json").write_text("[" * 100_000), "net.json is not JSON"),

@@ -28,6 +28,10 @@ from bestia_env.rules.bestia import EXCHANGE, PASS, BestiaRules, apply
 pytestmark = pytest.mark.slow  # its kernels take minutes to compile
 
 KEY = seed_sequence_keys(3, 1)[0]
+UNLIKE_SOUND = (
+    *("random", "tight", "doctor", "bold"),
+    *("knock if trumps >= 2", "knock if top_trump >= re"),
+)
 UNLIKE = {"bestia": ("bold", "tight", 24_000), "beast": ("spoiler", "bold", 8_000)}
 
 
@@ -82,17 +86,38 @@ def test_packets_are_the_hands_and_then_the_new_cards_of_the_arena() -> None:
             apply(s, action)
         fresh = [packet_worth(s.hands[seat], s.upcard) for seat in order[:3]]
         assert [*np.searchsorted(bounds, hands + fresh, side="right")] == [*kinds[: num_packets(4)]]
-        trumps = [int(s.thrown[seat] >> np.uint64(10 * s.trump)) & 1023 for seat in order]
-        assert [cards.bit_count() for cards in trumps] == [*kinds[num_packets(4) :]]
+        held = [int(s.thrown[seat] >> np.uint64(10 * s.trump)) & 1023 for seat in order]
+        trumps = [10 * t.bit_count() - 10 + t.bit_length() if t else 0 for t in held]
+        assert trumps == [*kinds[num_packets(4) :]]
 
 
-def test_hands_have_so_many_trumps_as_often_as_they_should() -> None:
-    chances, count = trump_chances(), 40_000
-    assert chances.sum() == pytest.approx(1, abs=1e-12)
+def test_chances_of_trumps_are_those_of_all_hands() -> None:
+    counts = np.zeros(31, np.int64)
+    for upcard in range(10):
+        for hand in itertools.combinations([card for card in range(40) if card != upcard], 3):
+            trumps = [card for card in hand if card < 10]
+            counts[10 * len(trumps) - 10 + max(trumps) + 1 if trumps else 0] += 1
+    np.testing.assert_allclose(trump_chances().ravel(), counts[1:] / counts.sum(), rtol=1e-12)
+
+
+def test_hands_have_such_trumps_as_often_as_they_should() -> None:
+    chances, count = trump_chances().ravel(), 40_000
     found = class_deals(5, KEY, 0, count, classes(6).bounds)[:, num_packets(5) :]
     for trumps in found.T:
-        seen = np.bincount(trumps, minlength=4)
-        assert (np.abs(seen - count * chances) < 5 * np.sqrt(chances * count)).all()
+        seen = np.bincount(trumps, minlength=31)[1:]
+        assert (np.abs(seen - count * chances) <= 5 * np.sqrt(chances * count)).all()
+
+
+@pytest.mark.parametrize(("count", "tops"), [(4000, False), (6000, True)])
+def test_what_trumps_alone_explain_is_taken_off(count: int, tops: bool) -> None:
+    assert model_for("bestia", 4, BestiaRules(), count).tops == tops
+    found = class_deals(4, seed_sequence_keys(4, 1)[0], 0, count, classes(6).bounds)
+    kinds = found[:, num_packets(4) + 2]
+    scores = 1.0 * (kinds % 10 == 8 if tops else kinds > 10)
+    truth = trump_chances()[:, 7].sum() if tops else trump_chances()[1:].sum()
+    estimate = deals(4, count).estimate(plain(scores), scores)
+    assert abs(estimate.mean - truth) < 1.5 * estimate.half_width
+    assert estimate.factor > 25
 
 
 def test_an_option_that_may_change_the_pack_leaves_luck_in() -> None:
@@ -196,9 +221,14 @@ def test_unlike_policies_take_a_fourth_of_the_hands(game: str) -> None:
     assert abs(found.mean - raw.mean) < 1.5 * raw.half_width
 
 
-@pytest.mark.parametrize("one", ["tight", "doctor", "knock if trumps >= 2"])
+@pytest.mark.parametrize("one", UNLIKE_SOUND)
 def test_unlike_policies_take_a_fourth_of_the_hands_among_good_ones_too(one: str) -> None:
     assert one_against_field(*players("bestia", one, "sound"), 20_000, seed=6).factor > 4
+
+
+@pytest.mark.parametrize("one", ["random", "bold", "cautious"])
+def test_so_do_they_in_beast(one: str) -> None:
+    assert one_against_field(*players("beast", one, "threshold"), 20_000, seed=6).factor > 4
 
 
 @pytest.mark.parametrize(
@@ -270,10 +300,23 @@ def stand_in_rules():
     return BeastRules(revoke="penalty")
 
 
+def test_those_are_chosen_who_tell_most_together() -> None:
+    chances = np.random.default_rng(3)
+    a, b, noise, other = chances.normal(0, 1, (4, stand_ins.PILOT))
+    near = a + chances.normal(0, 0.4, a.size)
+    scores = 2 * a + b + 0.1 * other
+    assert stand_ins._most_telling(scores, [near, noise, b, a], 0.6) == [3, 2]
+    assert stand_ins._most_telling(scores, [noise, b], 0.6) == []
+    assert stand_ins._most_telling(2 * a, [near, b, a], 0.6) == [2]
+    assert stand_ins._most_telling(0 * a, [a, b], 0.6) == []
+
+
 @pytest.mark.parametrize("specs", [("spoiler", "bold"), ("cautious", "threshold:0.550")])
 def test_baselines_are_never_their_own_stand_ins(specs: tuple[str, str]) -> None:
     policies, table = players("beast", *specs), Table("beast", seed=2)
-    for told in Luck(table, stand_ins.FEW).stand_ins(*policies):
+    tells = Luck(table, stand_ins.FEW).stand_ins(*policies)
+    assert tells
+    for told in tells:
         known = known_pairs("beast", 4)
         (pair,) = [pair for pair, found in known.items() if found.score == told.known]
         others = policies_of(pair, "beast", 4)
@@ -286,7 +329,11 @@ def test_baselines_are_never_their_own_stand_ins(specs: tuple[str, str]) -> None
 @pytest.mark.timeout(3000)
 @pytest.mark.parametrize(
     ("game", "one", "field"),
-    [("bestia", "bold", "tight"), ("bestia", "doctor", "sound"), ("beast", "spoiler", "bold")],
+    [
+        *(("bestia", "bold", "tight"), ("beast", "spoiler", "bold")),
+        *(("bestia", one, "sound") for one in UNLIKE_SOUND),
+        *(("beast", one, "threshold") for one in ("random", "cautious")),
+    ],
 )
 def test_a_million_hands_have_the_same_mean(game: str, one: str, field: str) -> None:
     policies = players(game, one, field)

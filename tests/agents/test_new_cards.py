@@ -8,7 +8,7 @@ import pytest
 from agents.duplicate import Piece, Table, played
 from agents.equilibria.exchange import exchange_pool
 from agents.matches import deal_copies, play
-from agents.new_cards import _bid_again, draw_new_cards, luck_of_new_cards
+from agents.new_cards import DRAWS, _bid_again, draw_new_cards, luck_of_new_cards
 from agents.policies import parse_policy
 from bestia_env.engine import new_states
 from bestia_env.rng import seed_sequence_keys
@@ -41,8 +41,8 @@ def settled(name: str, count: int, specs: str = "doctor random bold sound") -> n
 
 
 def before(states: np.ndarray, i: int) -> np.ndarray:
-    """The hand at its first trick, and room for two more records."""
-    work = np.empty(3, states.dtype)
+    """The hand at its first trick, and room for another record."""
+    work = np.empty(2, states.dtype)
     _bid_again(states, i, work)
     return work
 
@@ -79,7 +79,8 @@ def z_of_draws(name: str, pool_of) -> float:
         s = before(states, i)[0]
         marked = [1023 << 10 * int(s.trump), 1 << int(s.upcard), _set(s.thrown)]
         dealt = _counts(s, marked)
-        draw_new_cards(s, np.uint64(pool_of(s)), rng)
+        pool = np.uint64(pool_of(s))
+        draw_new_cards(s, pool, pool, rng)
         differences.append(dealt - _counts(s, marked))
     found = np.array(differences)
     spread = np.where(found.std(axis=0) > 0, found.std(axis=0), np.inf)
@@ -125,8 +126,25 @@ def test_the_luck_of_new_cards_is_nothing_in_the_mean(name: str) -> None:
     assert np.abs(z).max() < 4
 
 
+@pytest.mark.parametrize("name", ["usual", "gathered"])
+def test_no_card_comes_twice_while_there_are_others(name: str) -> None:
+    states, rng = settled(name, 60), np.array([9], np.uint64)
+    for i in exchanged(states):
+        s = before(states, i)[0]
+        left = pool = np.uint64(exchange_pool(s))
+        need = 3 * len(new_cards(s))
+        while int(left).bit_count() >= need:
+            rest = np.uint64(draw_new_cards(s, pool, left, rng))
+            drawn = _set(new_cards(s))
+            assert drawn.bit_count() == need
+            assert int(left) & ~drawn == int(rest) == int(left) ^ drawn
+            left = rest
+        again = draw_new_cards(s, pool, left, rng)
+        assert int(again) == int(pool) ^ _set(new_cards(s))
+
+
 def test_it_is_what_all_ways_to_deal_them_make_it() -> None:
-    """On a pack so small that they can be listed."""
+    """On a pack so small that they can be listed; the first draws have no card that was dealt."""
     states = settled("small", 60, "sound doctor tight")
     sound = [parse_policy("sound", "bestia", 3)]
     for i in exchanged(states)[:6]:
@@ -139,9 +157,13 @@ def test_it_is_what_all_ways_to_deal_them_make_it() -> None:
         play(hands, sound, np.zeros((len(ways), 3), np.int64), np.zeros((len(ways), 3), np.uint64))
         scores = np.array([[settled_score(hand, seat) for seat in range(3)] for hand in hands])
         dealt = np.array([settled_score(states[i], seat) for seat in range(3)])
+        others = np.isin(ways, [card.bit_length() - 1 for card in new_cards(before(states, i)[0])])
+        fresh = min(len(pool) // len(seats) - 1, DRAWS)
+        means = scores[~others.any(axis=1)].mean(axis=0), scores.mean(axis=0)
+        drawn = (fresh * means[0] + (DRAWS - fresh) * means[1]) / DRAWS if fresh else means[1]
         luck = luck_of_new_cards(np.repeat(states[i : i + 1], 4000), OTHER, 0)
         error = np.maximum(luck.std(axis=0), 1e-9) / np.sqrt(len(luck))
-        assert (np.abs(luck.mean(axis=0) - (dealt - scores.mean(axis=0))) < 4.5 * error).all()
+        assert (np.abs(luck.mean(axis=0) - (dealt - drawn)) < 4.5 * error).all()
 
 
 def test_it_hangs_on_the_number_of_the_hand_alone() -> None:

@@ -362,7 +362,7 @@ def starts(decisions) -> np.ndarray:
         ((0.5, 0, {"random": 0}), "the weights must have a sum above 0"),
         ((0.5, 0, {}), "the weights must have a sum above 0"),
         ((0.5, 0, {"wizard": 1}), "unknown policy 'wizard'"),
-        ((0.5, 0, {"net:x.safetensors": 1}), "there is no checkpoint x.safetensors"),
+        ((0.5, 0, {"net:x.safetensors": 1}), "there is no file x.safetensors"),
         ((0.5, 0, {"net:bestia-5": 1}), "plays bestia with 5 players, not 4"),
         ((0.5, 0, {"net:beast-4": 1}), "plays beast, not bestia"),
         ((0.5, 0, {"knock if trumpets": 1}), "trumpets"),

@@ -1,5 +1,6 @@
 import pytest
 
+from agents.estimates import PER_DECISION
 from agents.policies import parse_policy
 from experiments import advise
 from experiments.advise import main
@@ -12,9 +13,10 @@ CARDS = ["--game", "bestia", "--policy", "sound", "--worlds", "200"]
 def test_sure_tricks_are_worth_a_knock(capsys):
     main([*CARDS, "--hand", "At 3t 7c", "--upcard", "Rd", "--history", "pass"])
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "Bestia, 4 players: seat 2 of 4 from the eldest on; pots per hand"
-    assert lines[2].startswith("KNOCK") and lines[2].endswith("100%")
-    assert lines[3].startswith("PASS") and lines[3].endswith(" 0%")
+    assert lines[0] == "Bestia, 4 players: seat 2 of 4 from the eldest on"
+    assert lines[3].startswith("KNOCK") and lines[3].endswith("100%")
+    assert lines[4].startswith("PASS") and lines[4].endswith(" 0%")
+    assert " ".join(lines[5:]) == f"{PER_DECISION}."
 
 
 def test_bidding_that_hardly_ever_happens_is_said_to_be(capsys):

@@ -5,10 +5,13 @@ import sys
 from pathlib import Path
 
 import matplotlib.image
+import numpy as np
 import pytest
 
 from agents import arena, duplicate, reports
+from agents.estimates import PER_DEAL, PER_DECISION
 from experiments.arena import main
+from experiments.strategies import tables
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = ["--game", "bestia", "--policies", "random", "net:FILE", "--deals", "40"]
@@ -17,8 +20,6 @@ SMALL = ["--game", "bestia", "--policies", "random", "net:FILE", "--deals", "40"
 @pytest.fixture
 def small(tmp_path: Path) -> list[str]:
     """Arguments of a small comparison, one of whose policies is a network."""
-    import numpy as np
-
     from agents.networks import Network, save_network
     from bestia_env.games import GAMES
     from bestia_env.observe import layout
@@ -187,3 +188,17 @@ def test_numbers_carry_a_sign_but_not_a_zero_minus() -> None:
     assert reports.signed(-0.0004) == "+0.000"
     assert reports.signed(-0.0014) == "−0.001"
     assert reports.signed(12.6, "+.0f") == "+13"
+
+
+def test_one_bad_policy_takes_not_all_the_colours() -> None:
+    means = np.full((4, 4), 0.01)
+    means[3] = -2
+    assert reports.colour_limit(np.full((2, 2), 0.3)) == 0.3
+    assert reports.colour_limit(means) == pytest.approx(0.1)
+    assert reports.colour_limit(np.zeros((2, 2))) > 0
+
+
+def test_the_tables_say_who_sits_where_and_what_a_figure_is() -> None:
+    assert PER_DEAL in reports.MATRIX_NOTE
+    assert PER_DECISION in tables.WORTH_NOTE and PER_DEAL in tables.PAIRED_NOTE
+    assert PER_DEAL.partition(";")[0] == PER_DECISION.partition(";")[0]

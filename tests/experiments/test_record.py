@@ -44,7 +44,7 @@ def test_a_session_is_written_hand_by_hand(game: str, rules: list[str], tmp_path
         (["--policies", "sound", "nobody"], "unknown policy 'nobody' for bestia"),
         (["--policies", "knock if " + "1 < 2 and " * 40 + "1 < 2"], "of at most 300 printable"),
         (["--policies", *["random"] * 5], "policies must be at most 4, one for each seat, not 5"),
-        (["--policies", "net:gone.safetensors"], "there is no checkpoint"),
+        (["--policies", "net:gone.safetensors"], "there is no file gone.safetensors"),
         (["--num-players", "11"], "num_players of bestia must be an integer from 3 to 10, not 11"),
         (["--hands", "0"], "hands must be an integer from 1 to 100000, not 0"),
         (["--seed", "-1"], "seed must be an integer from 0"),

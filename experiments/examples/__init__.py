@@ -1,0 +1,1 @@
+"""Recipes: these environments in frameworks that people already use; see README.md."""
