@@ -203,11 +203,13 @@ class RllibPpo:
     def _set_schedules(self, steps: int) -> None:
         """RLlib's schedules go by what its metrics say was sampled."""
         from ray.rllib.utils.metrics import ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
+        from ray.rllib.utils.metrics.metrics_logger import MetricsLogger
 
         from experiments.rllib.module import ALL_SEATS
 
-        key = ENV_RUNNER_RESULTS, NUM_ENV_STEPS_SAMPLED_LIFETIME
-        self.algorithm.metrics.log_value(key, steps, reduce="lifetime_sum")
+        sampled = MetricsLogger(stats_cls_lookup=self.algorithm.config.stats_cls_lookup, root=False)
+        sampled.log_value(NUM_ENV_STEPS_SAMPLED_LIFETIME, steps, reduce="lifetime_sum")
+        self.algorithm.metrics.aggregate([sampled.reduce()], key=ENV_RUNNER_RESULTS)
         self._learner().entropy_coeff_schedulers_per_module[ALL_SEATS].update(timestep=steps)
 
 
