@@ -20,7 +20,7 @@ B ?= knock if trumps >= 2 or top_trump >= re; else exchange if knocks == 0
 PORT ?= 8000
 export A B GAME # the shell reads them from its environment, whatever characters they hold
 
-.PHONY: help install demo compare play charts cards reproduce measure league test test-slow test-frameworks test-agilerl test-release test-nojit test-boundscheck differential check bench docs clean
+.PHONY: help install demo compare play charts cards reproduce measure league test test-slow test-frameworks test-agilerl install-rllib test-rllib test-release test-nojit test-boundscheck differential check bench docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-17s %s\n", $$1, $$2}' Makefile
@@ -91,6 +91,14 @@ test-agilerl: ## the recipe for AgileRL, in .venv-agilerl
 
 test-release: install ## the wheel in new environments, as users without rights or a home have it
 	$(PYTEST) -m release tests/test_release.py
+
+install-rllib: ## make .venv-rllib, with Ray, for experiments.train_rllib and the arena's --backend ray
+	$(MAKE) install VENV=.venv-rllib CONSTRAINTS=constraints-rllib.txt \
+	    WANTED="-e '.[train,rllib]' --group test"
+
+test-rllib: install-rllib ## training and tournaments on Ray, on a cluster of several nodes too
+	.venv-rllib/bin/python -m pytest -m rllib \
+	    tests/experiments/test_rllib.py tests/experiments/test_ray_cluster.py
 
 test-nojit: install ## the rules as plain Python
 	NUMBA_DISABLE_JIT=1 $(PYTEST) -n auto tests/rules

@@ -29,6 +29,7 @@ from agents.duplicate import (
 )
 from agents.estimates import Estimate, Moments, holm
 from agents.policies import Policy, default_specs, parse_policy
+from agents.processes import Workers
 from agents.ratings import Rating, rate
 from agents.stand_ins import Pair
 from bestia_env.games import game_named
@@ -284,7 +285,7 @@ def compare(
     policies: Sequence[Policy],
     num_deals: int,
     *,
-    jobs: int = 1,
+    jobs: int | Workers = 1,
     progress: Progress | None = None,
     control: bool = True,
 ) -> Result:
@@ -294,7 +295,8 @@ def compare(
         table: what is played.
         policies: at least two.
         num_deals: deals for each cell of the matrix, and as many for the mixed tables.
-        jobs: processes; the numbers do not depend on it.
+        jobs: processes, or who plays elsewhere (`agents.cluster`); the numbers do not depend on
+            it.
         progress: called with numbers of hands as they are done.
         control: take luck off the scores? Ratings are without.
 

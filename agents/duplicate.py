@@ -22,7 +22,7 @@ import numpy as np
 from agents.matches import deal_copies, play, score_seats, seed_players, tag
 from agents.new_cards import luck_of_new_cards
 from agents.policies import Policy
-from agents.processes import in_order
+from agents.processes import Workers, in_order
 from bestia_env.engine import new_states, start_sessions
 from bestia_env.games import game_named
 from bestia_env.rng import seed_sequence_keys
@@ -234,7 +234,7 @@ def play_pieces(
     table: Table,
     policies: Sequence[Policy],
     pieces: Sequence[Piece],
-    jobs: int,
+    jobs: int | Workers,
     progress: Progress | None,
     tells: bool,
 ) -> Iterator[Played]:
@@ -244,11 +244,12 @@ def play_pieces(
         table: what is played.
         policies: who may sit there.
         pieces: what is to be played.
-        jobs: processes; the numbers do not depend on it.
+        jobs: processes, or who plays elsewhere; the numbers do not depend on it.
         progress: called with numbers of hands as they are done.
         tells: is the luck of new cards told of?
     """
-    check_coins("jobs", jobs, least=1)
+    if not isinstance(jobs, Workers):
+        check_coins("jobs", jobs, least=1)
     check_policies(table, policies)
     trial = Piece((0,) * table.num_players, 0, 1)
     finds = in_order(played, (table, tuple(policies), tells), pieces, jobs, trial)

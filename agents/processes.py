@@ -10,14 +10,22 @@ import types
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, wait
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 WAITED = 0.1  # seconds between two looks whether there was an interrupt
 Work = Callable[..., Any]
 
 
+@runtime_checkable
+class Workers(Protocol):
+    """Who does work elsewhere, as `agents.cluster` does."""
+
+    def in_order(self, work: Work, common: tuple, pieces: Sequence[Any]) -> Iterator[Any]:
+        """What `work(*common, piece)` returns for every piece, in order whoever did it."""
+
+
 def in_order(
-    work: Work, common: tuple, pieces: Sequence[Any], jobs: int, trial: Any
+    work: Work, common: tuple, pieces: Sequence[Any], jobs: int | Workers, trial: Any
 ) -> Iterator[Any]:
     """What `work(*common, piece)` returns for every piece, in order whoever did it.
 
@@ -25,7 +33,7 @@ def in_order(
         work: a function at the top of its module.
         common: what is the same for all pieces, sent to each process once.
         pieces: what differs.
-        jobs: processes; with 1 the work is done here.
+        jobs: processes; with 1 the work is done here; or who does it elsewhere.
         trial: a tiny piece, done here before others start, since it compiles the kernels, which
             else every process would do for itself.
     """
@@ -33,6 +41,9 @@ def in_order(
         yield from (work(*common, piece) for piece in pieces)
         return
     work(*common, trial)
+    if isinstance(jobs, Workers):
+        yield from jobs.in_order(work, common, pieces)
+        return
     context = multiprocessing.get_context("spawn")
     interrupts = _Interrupts(ProcessPoolExecutor(jobs, context, _set_up, (work, common)))
     try:

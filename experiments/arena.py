@@ -2,18 +2,21 @@
 
 Plays every policy against a field of every other, and all of them at mixed tables; prints both
 tables and writes them as JSON, CSV and a picture. The same command with the same seed gives the
-same numbers, whatever the number of jobs.
+same numbers, whatever the number of jobs, and on a Ray cluster too:
+
+    python -m experiments.arena --game bestia --backend ray --address HEAD:6379
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import secrets
 import shlex
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -25,6 +28,7 @@ from experiments.command_line import ends_cleanly, hands_progress, provenance
 if TYPE_CHECKING:
     from agents.duplicate import Table
     from agents.policies import Policy
+    from agents.processes import Workers
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,12 @@ class Arguments:
     """Of deals and of the policies' chances; a fresh one, printed, if none is given."""
     jobs: int = 1
     """Processes. The numbers do not depend on it."""
+    backend: Literal["processes", "ray"] = "processes"
+    """Who plays: processes of this machine, or workers of Ray, which .venv-rllib has. The numbers
+    do not depend on it."""
+    address: str = ""
+    """Of the head of a Ray cluster, whose CPUs all play then; a Ray of this machine's own with so
+    many workers as there are jobs if none is given."""
     pot: int = 1
     """The pot played for in opening pots; more than 1 means a pot carried in."""
     rules: tuple[str, ...] = ()
@@ -75,10 +85,29 @@ def _prepare(parsed: Arguments) -> tuple[Table, list[Policy], Path]:
 
     check_coins("deals", parsed.deals, least=2)
     check_coins("jobs", parsed.jobs, least=1)
+    _check_backend(parsed)
     table, policies = _table(parsed), _policies(parsed)
     folder = parsed.out or _default_folder(table, policies, parsed.deals)
     check_writable(folder)
     return table, policies, folder
+
+
+def _check_backend(parsed: Arguments) -> None:
+    if parsed.address and parsed.backend != "ray":
+        raise ValueError(f"address {parsed.address!r} takes --backend ray")
+    if parsed.address and parsed.jobs != 1:
+        raise ValueError(f"jobs must be 1 with an address, where all CPUs play, not {parsed.jobs}")
+
+
+@contextlib.contextmanager
+def _workers(parsed: Arguments) -> Iterator[int | Workers]:
+    if parsed.backend == "processes":
+        yield parsed.jobs
+        return
+    from agents.cluster import connected
+
+    with connected(parsed.address, parsed.jobs) as cluster:
+        yield cluster
 
 
 def _run(
@@ -98,10 +127,10 @@ def _run(
     console.print(f"seed {table.seed}")
     began = time.perf_counter()
     hands = num_hands(table, len(policies), parsed.deals)
-    with hands_progress(hands) as progress:
+    with _workers(parsed) as workers, hands_progress(hands) as progress:
         control = not parsed.raw
         result = compare(
-            *(table, policies, parsed.deals), jobs=parsed.jobs, progress=progress, control=control
+            *(table, policies, parsed.deals), jobs=workers, progress=progress, control=control
         )
     seconds = time.perf_counter() - began
     facts = {
@@ -109,6 +138,7 @@ def _run(
         "hands": hands,
         "seconds": round(seconds, 3),
         "jobs": parsed.jobs,
+        "backend": parsed.backend,
         **provenance(policies),
     }
     paths = save(folder, result, facts)

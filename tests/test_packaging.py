@@ -83,6 +83,7 @@ def test_wheel_is_imported_away_from_the_checkout(wheel: Path, tmp_path: Path) -
     [
         ("constraints.txt", ["train"], ["dev", "test", "docs"]),
         ("constraints-frameworks.txt", ["frameworks"], ["test"]),
+        ("constraints-rllib.txt", ["train", "rllib"], ["test"]),
         ("constraints-agilerl.txt", [], ["test"]),
     ],
 )
