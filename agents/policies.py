@@ -311,6 +311,8 @@ def _is_bare(file: str) -> bool:
 def _check_file(spec: str, game: str) -> None:
     """Raise a ValueError that says what would do if the file is missing that a spec names."""
     family, _, file = spec.partition(":")
+    if "\0" in file:
+        raise ValueError(f"policy {spec!r}: a file's name holds no null character")
     if file and not _is_bare(file) and not os.path.exists(file):
         raise ValueError(f"policy {spec!r}: there is no file {file}: take {_form(family, game)}")
 

@@ -55,7 +55,8 @@ def test_a_snippet_runs_twice_alike(
 def test_every_block_of_a_page_is_of_a_known_kind() -> None:
     for page in PAGES:
         kinds = re.findall(r"^ *```(\S*)", page.read_text("utf-8"), re.MULTILINE)[::2]
-        assert {kind for kind in kinds if not kind.startswith("{")} <= {"python", "text", "sh", ""}
+        plain = {kind for kind in kinds if not kind.startswith("{")}
+        assert plain <= {"python", "text", "sh", "markdown", ""}
 
 
 def write_anew(page: Path) -> None:
