@@ -15,6 +15,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -44,7 +45,7 @@ _MADE_UP = re.compile(r"Create new instance of |Initialize self\.  See help")  #
 _log = logging.getLogger(__name__)
 
 
-class Text(SphinxDirective):
+class Text(SphinxDirective, ABC):
     """What all three have in common: Markdown from elsewhere, headings included."""
 
     required_arguments = 1
@@ -60,9 +61,9 @@ class Text(SphinxDirective):
         self.state._renderer.nested_render_text(text, self.lineno)
         return []
 
+    @abstractmethod
     def text(self, argument: str) -> str:
         """The Markdown that an argument stands for."""
-        raise NotImplementedError
 
 
 class Part(Text):

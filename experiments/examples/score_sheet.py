@@ -16,7 +16,6 @@ import pettingzoo
 from gymnasium.vector import AutoresetMode, VectorEnv, VectorWrapper
 from pettingzoo.utils import BaseWrapper
 
-import bestia_env  # noqa: F401 (it registers the ids)
 from agents.estimates import Moments
 from bestia_env import records
 from bestia_env.rules.table import equity

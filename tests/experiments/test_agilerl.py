@@ -1,8 +1,5 @@
 """The recipe for AgileRL, in a virtual environment of its own: `make test-agilerl`."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -80,11 +77,5 @@ def test_agilerl_takes_masks_of_several_seats_as_lists_only(as_list):
         "agilerl_ppo --num-envs 32 --updates 2",
     ],
 )
-def test_a_recipe_from_the_command_line(command):
-    done = subprocess.run(
-        [sys.executable, "-m", *f"experiments.examples.{command}".split()],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert ", 0 illegal\n" in done.stdout
+def test_a_recipe_from_the_command_line(command, plays_legally):
+    plays_legally(command)

@@ -1,8 +1,5 @@
 """Recipes for frameworks, in a virtual environment of their own: `make test-frameworks`."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -155,11 +152,5 @@ def test_supersuit_makes_moves_that_are_not_legal(name, argument):
         "supersuit_rows --steps 100 --tables 2",
     ],
 )
-def test_a_recipe_from_the_command_line(command):
-    done = subprocess.run(
-        [sys.executable, "-m", *f"experiments.examples.{command}".split()],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert ", 0 illegal\n" in done.stdout
+def test_a_recipe_from_the_command_line(command, plays_legally):
+    plays_legally(command)
