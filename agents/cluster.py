@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import socket
 import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ RETRIES = 100  # of a piece, each after the loss of whoever did it
 _AHEAD = 4  # pieces a worker that are sent before they can be done
 _STORE = 256 << 20  # bytes for what workers share, on a Ray of this machine's own
 _LOOPBACK = "127.0.0.1"
+_PATIENCE = 10  # seconds
 
 
 class Cluster:
@@ -73,7 +75,9 @@ def connected(address: str = "", num_cpus: int = 1) -> Iterator[Cluster]:
         yield Cluster(ray)
         return
     options: dict[str, Any] = {"address": address}
-    if not address:
+    if address:
+        _check_answers(address)
+    else:
         options = {
             "address": "local",
             "num_cpus": num_cpus,
@@ -98,6 +102,17 @@ def _imported() -> Any:
             "its own, since Ray's RLlib wants another gymnasium than the rest"
         ) from None
     return ray
+
+
+def _check_answers(address: str) -> None:
+    """Raise a ConnectionError unless somebody listens there; Ray would try for many minutes."""
+    from ray._private.services import canonicalize_bootstrap_address  # 127.0.0.1 is another to Ray
+
+    try:
+        host, _, port = (canonicalize_bootstrap_address(address) or address).rpartition(":")
+        socket.create_connection((host, int(port)), _PATIENCE).close()
+    except (OSError, ValueError) as error:
+        raise ConnectionError(f"no cluster of Ray is at {address!r}: {error}") from None
 
 
 def _lock_out_others() -> None:
