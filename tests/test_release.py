@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -60,11 +61,15 @@ def finish(process: subprocess.Popen) -> list[str]:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    shutil.copy(SCRIPT, tmp_path)
-    (tmp_path / "temporary").mkdir()
-    (tmp_path / "temporary").chmod(0o777)
-    return tmp_path
+def folder() -> Iterator[Path]:
+    """Open to the stranger, unlike pytest's own, for os.access() regards no rights of root."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        shutil.copy(SCRIPT, folder)
+        (folder / "temporary").mkdir()
+        for path, mode in ((folder, 0o755), (folder / "temporary", 0o777)):
+            path.chmod(mode)
+        yield folder
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="rights are told otherwise here")
