@@ -128,6 +128,7 @@ def test_pettingzoo_state(game, num_players):
         env.step(None if is_over(env) else int(np.flatnonzero(mask(env))[0]))
 
 
+@pytest.mark.extras
 @both_games
 @both_doors
 def test_pettingzoo_render(game, door, monkeypatch):
@@ -621,7 +622,14 @@ def test_copies_at_every_step_go_on_alike(game, num_players, door, how):
 
 
 @both_games
-@pytest.mark.parametrize("render_mode", [None, "human", "ansi", "rgb_array"])
+@pytest.mark.parametrize(
+    "render_mode",
+    [
+        None,
+        "ansi",
+        *(pytest.param(mode, marks=pytest.mark.extras) for mode in ("human", "rgb_array")),
+    ],
+)
 def test_copies_keep_the_options_and_the_agents_that_are_left(game, render_mode, monkeypatch):
     monkeypatch.setitem(MODULES[game].raw_env.metadata, "render_fps", 10**6)
     options = {"deck": [np.arange(GAMES[game].pack.size)] * 2, "dealer": 0}

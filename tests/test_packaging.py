@@ -47,7 +47,8 @@ def test_sdist_holds_the_whole_checkout(built: tuple[Path, Path], tmp_path: Path
 
 def test_every_test_is_of_the_core_or_known_to_need_more() -> None:
     """CI runs those of tests/core.txt on all systems, with the core's packages alone."""
-    core = (ROOT / "tests/core.txt").read_text(encoding="utf-8").split()
+    marks, *core = (ROOT / "tests/core.txt").read_text(encoding="utf-8").splitlines()
+    assert marks == "-mnot slow and not extras"
     found = {p.relative_to(ROOT).as_posix() for p in (ROOT / "tests").glob("test_*.py")}
     found |= {"tests/rules", "tests/referee"}
     names = ("docs", "floors", "notebooks", "openspiel", "packaging", "pictures")

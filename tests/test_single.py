@@ -66,6 +66,7 @@ def episode(env, actions, **reset):
 # The checkers.
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
 def test_gymnasium_check_env(game, num_players):
     check_env(gymnasium.make(IDS[game], num_players=num_players).unwrapped)
@@ -80,6 +81,7 @@ def test_gymnasium_check_env_with_every_option_value(game, option, value):
     check_env(ENVS[game](num_hands=3, **{option: value}), skip_render_check=True)
 
 
+@pytest.mark.extras
 @pytest.mark.parametrize(("game", "num_players"), TABLES)
 @pytest.mark.filterwarnings("ignore:.*tensorboard.*")
 def test_sb3_check_env(game, num_players):
@@ -472,6 +474,7 @@ def test_sb3_vectors_in_processes(method):
     assert masked_steps(SubprocVecEnv([strict_bestia] * 2, start_method=method)) == told
 
 
+@pytest.mark.extras
 @both_games
 @pytest.mark.filterwarnings("ignore:.*tensorboard.*")
 def test_maskable_ppo_plays_no_illegal_action(game):
